@@ -127,7 +127,8 @@ struct body {
 	bool latency;      /* figures are us, otherwise Gbit/s */
 	double slot_s;     /* the longest slot; 0: not known */
 	char schedule[16];
-	char title[201]; /* what the first run is that says so; "": none does */
+	uint32_t at_once; /* pairs in a slot of the first run; 0: no limit, or not known */
+	char title[201];  /* what the first run is that says so; "": none does */
 	struct body_counts counts;
 };
 

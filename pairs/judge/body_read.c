@@ -89,6 +89,9 @@ static void note_run(struct body *b, const json_t *o, struct body_run *run)
 	copy_word(b->schedule, sizeof(b->schedule), schedule);
 	if (!*b->title && text(o, "title"))
 		text_copy(b->title, sizeof(b->title), text(o, "title"));
+	if (run == b->run)
+		b->at_once = (uint32_t)number(o, "at_once", 1, BODY_PLAYERS_MAX,
+					      json_is_true(json_object_get(o, "alone")));
 	b->incast |= schedule && strncmp(schedule, "incast=", 7) == 0;
 	run->planned = rounds > run->planned ? rounds : run->planned;
 	run->players = players > run->players ? players : run->players;

@@ -147,7 +147,7 @@ char *judge_json(const struct judgement *j)
 		j->body->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED],
 		"lost", in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured,
 		"pairs_part", json_number_or_null(judge_covered(j)), "normal",
-		json_number_or_null(judge_unit(j, j->fit.kind[0])), "smallest_fault",
+		json_number_or_null(judge_normal(j, 0)), "smallest_fault",
 		json_number_or_null(j->smallest), "incomplete", incomplete_json(j), "compared",
 		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
 		"drain", drain_json(j), "notes", notes_json(j), "incast",

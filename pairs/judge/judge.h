@@ -57,6 +57,3 @@ const char *judge_way(const struct suspect *s);
  * something is slow; 77, nobody can tell, or a run did not come to its end; 0.
  */
 int judge_status(const struct judgement *j);
-
-/* The part of all pairs that was tried. */
-double judge_covered(const struct judgement *j);

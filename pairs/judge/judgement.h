@@ -8,6 +8,7 @@
 #pragma once
 
 #include <math.h>
+#include <string.h>
 
 #include "finding/finding.h"
 #include "fit.h"
@@ -97,6 +98,7 @@ struct judgement {
 	bool uplinks_doubtful; /* pairs of two groups are slow; nobody knows whose uplink it is */
 	uint32_t late;         /* players that missed slots */
 	uint32_t slow_pairs;   /* far slower, though chance may make as many; 0: too few */
+	bool no_normal;        /* nobody knows what is normal */
 	bool blind;       /* no node can be called good: noise or the network hides slow ones */
 	bool cannot_tell; /* a slow node might not have been seen */
 	bool has_baseline;
@@ -143,14 +145,15 @@ static inline double judge_unit(const struct judgement *j, double y)
 static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
 	/* its best is no figure that was measured */
-	return j->fit.of[player].way[way].lacked ? NAN
-						 : exp((double)j->fit.of[player].way[way].effect);
+	return j->no_normal || j->fit.of[player].way[way].lacked
+		       ? NAN
+		       : exp((double)j->fit.of[player].way[way].effect);
 }
 
-/* What is normal for a PLAYER, in the body's unit. */
+/* What is normal for a PLAYER, in the body's unit; NaN: not known. */
 static inline double judge_normal(const struct judgement *j, uint32_t player)
 {
-	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
+	return j->no_normal ? NAN : judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
 }
 
 /* True if PLAYER has enough good partners to be judged. */
@@ -159,6 +162,20 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 	return j->fit.of[player].way[FIT_SENDS].partners >= FIT_PARTNERS ||
 	       j->fit.of[player].way[FIT_RECEIVES].partners >= FIT_PARTNERS ||
 	       j->fit.of[player].nowhere;
+}
+
+/* The part of all pairs that was tried. */
+static inline double judge_covered(const struct judgement *j)
+{
+	double all = (double)j->m.players * (j->m.players - 1);
+
+	return all > 0 ? j->m.cells / all : 1;
+}
+
+/* True if --schedule full would try more. */
+static inline bool judge_misses_pairs(const struct judgement *j)
+{
+	return judge_covered(j) < .9 && strcmp(j->body->schedule, "full") != 0;
 }
 
 /* Suspect the pair of a cell as KIND, of which nothing else is known. (slow.c) */

@@ -23,6 +23,9 @@
 							 .strength = strength_, \
 							 .value = {__VA_ARGS__}})
 
+/* Words of advice that stand only IF it was not done yet. */
+#define WORD_IF(name, if_) FINDING_WORD(name, (if_) ? "" : NULL)
+
 /* The chance that at least K of N are so, each of which is with chance P. */
 static double at_least(uint32_t k, uint32_t n, double p)
 {
@@ -183,7 +186,7 @@ static void note_racks(struct judgement *j)
 				text_add(hosts, sizeof(hosts), "%s%.64s", *hosts ? " " : "", name);
 		}
 		NOTE(j, PAIRS_RACK, FINDING_MAY_BE, FINDING_NUMBER("count", count, ""),
-		     FINDING_WORD("hosts", hosts),
+		     WORD_IF("racks", !j->group), FINDING_WORD("hosts", hosts),
 		     FINDING_NUMBER("part", exp(f->distance[FIT_RACKS]), "share"));
 	}
 }
@@ -261,7 +264,7 @@ static void note_no_cpu(struct judgement *j)
 {
 	if (!(lift_of_most(j) > 0))
 		return;
-	j->cannot_tell = j->blind = true;
+	j->cannot_tell = j->blind = j->no_normal = true;
 	NOTE(j, PAIRS_NO_CPU, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
 }
 
@@ -319,7 +322,10 @@ static void note_power(struct judgement *j)
 		return;
 	j->cannot_tell = j->blind = true;
 	NOTE(j, PAIRS_CANNOT_TELL, FINDING_CANNOT_TELL,
-	     FINDING_NUMBER("smallest", j->smallest, "share"));
+	     FINDING_NUMBER("smallest", j->smallest, "share"),
+	     WORD_IF("together", j->body->at_once != 1),
+	     WORD_IF("apart", strncmp(j->body->schedule, "group", 5) != 0),
+	     WORD_IF("some", judge_misses_pairs(j)));
 }
 
 /*
@@ -329,11 +335,15 @@ static void note_power(struct judgement *j)
 static void note_some_slow(struct judgement *j)
 {
 	double pairs = 0;
+	bool again = false;
 
 	for (uint32_t i = 0; i < j->m.cells && !j->body->latency; i++)
 		if (!isnan(j->fit.part[i])) {
+			bool slow = judge_is_far_slower(j, i);
+
 			pairs++;
-			j->slow_pairs += judge_is_far_slower(j, i);
+			j->slow_pairs += slow;
+			again |= slow && isnan(j->m.cell[i].alone);
 		}
 	if (j->suspects.count || !isnan(j->network) || j->slow_pairs < NOTES_SOME_LEAST ||
 	    j->slow_pairs > NOTES_SOME_MOST * pairs)
@@ -342,7 +352,8 @@ static void note_some_slow(struct judgement *j)
 		return;
 	j->cannot_tell = true;
 	NOTE(j, PAIRS_SOME_SLOW, FINDING_CANNOT_TELL, FINDING_NUMBER("count", j->slow_pairs, ""),
-	     FINDING_NUMBER("part", j->slow_pairs / pairs, "share"));
+	     FINDING_NUMBER("part", j->slow_pairs / pairs, "share"), WORD_IF("again", again),
+	     WORD_IF("done", !again), WORD_IF("racks", !j->group));
 }
 
 void judge_notes(struct judgement *j)
@@ -358,7 +369,8 @@ void judge_notes(struct judgement *j)
 	if (doubtful) {
 		j->cannot_tell = true;
 		NOTE(j, PAIRS_DOUBTFUL, FINDING_CANNOT_TELL, FINDING_NUMBER("count", doubtful, ""),
-		     FINDING_WORD("s", doubtful == 1 ? "" : "s"));
+		     FINDING_WORD("s", doubtful == 1 ? "" : "s"), WORD_IF("racks", !j->group),
+		     WORD_IF("some", judge_misses_pairs(j)));
 	}
 	if (j->uplinks_doubtful) {
 		j->cannot_tell = true;
@@ -366,7 +378,7 @@ void judge_notes(struct judgement *j)
 	}
 	note_no_cpu(j);
 	note_power(j);
-	if (findings_find(&j->notes, PAIRS_NO_CPU))
+	if (j->no_normal)
 		j->smallest = NAN; /* no node is named for what its CPU explains */
 	note_some_slow(j);
 	note_network(j);

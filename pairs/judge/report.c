@@ -239,21 +239,12 @@ static void print_nothing(FILE *to, const struct judgement *j)
 		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
 }
 
-double judge_covered(const struct judgement *j)
-{
-	double all = (double)j->m.players * (j->m.players - 1);
-
-	return all > 0 ? j->m.cells / all : 1;
-}
-
 /* What a schedule of a few rounds cannot find. */
 static void print_limits(FILE *to, const struct judgement *j)
 {
-	double covered = judge_covered(j);
 	bool unknown = false; /* a player met too few hosts to be judged */
 
-	if (covered >= .9 || j->incast.rounds || j->m.players < 3 || !j->measured ||
-	    strcmp(j->body->schedule, "full") == 0)
+	if (!judge_misses_pairs(j) || j->incast.rounds || j->m.players < 3 || !j->measured)
 		return;
 	for (uint32_t i = 0; i < j->m.players; i++)
 		unknown |=
@@ -261,7 +252,7 @@ static void print_limits(FILE *to, const struct judgement *j)
 	fprintf(to,
 		"%s%s%.2g %% of all pairs were tried: %s; a slow pair of good nodes is found if "
 		"it was among them.\n",
-		j->body->schedule, *j->body->schedule ? ": " : "", 100 * covered,
+		j->body->schedule, *j->body->schedule ? ": " : "", 100 * judge_covered(j),
 		unknown ? "a node with fewer than 3 partners is not judged, only its pairs are"
 			: "a slow node is found");
 }
@@ -379,7 +370,7 @@ static void print_totals(FILE *to, const struct judgement *j)
 		fprintf(to, "%u undecided, ", in[HOST_UNDECIDED]);
 	fprintf(to, "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT], in[HOST_LOST],
 		j->measured, j->tried);
-	if (j->measured && !j->incast.rounds)
+	if (j->measured && !j->incast.rounds && !isnan(judge_normal(j, 0)))
 		print_normal(to, j);
 	fprintf(to, "\n");
 }

@@ -67,7 +67,17 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	judge all
 	((status == 77))
 	says 'cannot tell what is normal here: most nodes have fewer than three partners with which both' '0 good, 8 undecided, 0 suspect'
-	[[ $output != *'is too slow is named'* ]]
+	[[ $output != *'is too slow is named'* && $output != *'; normal '* ]]
+	# n3 had its CPU, but there is nothing to compare it with.
+	made_pairs 8 "when(.from and .from != \"n3\"; $cpu) | when(.kind == \"player\"; .port_gbps = 100)" >all
+	run "$bin/rdmark-pairs" judge --json --prom all.prom all
+	jq -e '.normal == null and (.players | all(.normal == null and .sends == null and .receives == null))' <<<"$output"
+	run ! grep -E '^rdmark_pairs_(normal|bandwidth|of_normal)' all.prom
+	# Nor is there anything where all are lost.
+	{ made_pairs 4 && made_pairs 4 'select(.kind == "player") | .run = "2"'; } >ended
+	judge ended
+	[[ $output == *'4 lost; 12 of 12 pairs measured' ]]
+	grep -qx 'rdmark_pairs_nodes{file="all.prom",state="undecided"} 8' all.prom
 	# A series of a figure that nobody measured would be one.
 	judge --prom busy.prom busy
 	run ! grep -F 'rdmark_pairs_bandwidth_bytes_per_second{node="n3",direction="send"}' busy.prom
@@ -472,6 +482,38 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 77))
 	[[ $(jq -c '[.exit_status, (.notes[] | select(.kind == "cannot_tell") | .strength)]' <<<"$output") == '[77,"cannot_tell"]' && ! -s hosts ]]
 	jq -e '.smallest_fault > .2 and .good == 0 and .undecided == 8' <<<"$output"
+}
+
+# next_of CODE FILE: what to do next, as a note says.
+next_of() { "$bin/rdmark-pairs" judge --json "$2" | jq -r --arg code "$1" '.notes[] | select(.kind == $code) | .next'; }
+
+@test "what would tell more is advised unless the run did it" {
+	local noise='when(.kind == "pair"; .value *= (0.3 + ((.value * 1000 + .round * 7919 + (.from[1:] | tonumber) * 104729) % 701) / 1000))'
+	local rest='for longer (-D), or while nothing else uses these nodes and their network'
+	made_pairs 8 "$noise" >lines
+	[[ $(next_of cannot_tell lines) == "measure fewer pairs at a time (--at-once), pairs within a switch, $rest" ]]
+	for did in .at_once=1 .alone=true; do
+		made_pairs 8 "$noise | when(.kind == \"player\"; $did | .schedule = \"group\")" >lines
+		[[ $(next_of cannot_tell lines) == "measure $rest" ]]
+	done
+	made_pairs 8 "$noise | when(.kind == \"player\"; .alone = true | .at_once = 2)" >lines
+	[[ $(next_of cannot_tell lines) == "measure fewer pairs at a time (--at-once), "* ]]
+	# The run that measures suspects again is another one, which says nothing of this one.
+	jq -c 'select(.kind != "pair") | .run = "2" | if .schedule then .alone = true | .at_once = 1 else . end' lines >again
+	cat again >>lines
+	[[ $(next_of cannot_tell lines) == "measure fewer pairs at a time (--at-once), "* ]]
+	made_pairs 24 "$noise | when(.kind == \"player\"; .schedule = \"quick\") | select((.round // 0) < 9)" >lines
+	[[ $(next_of cannot_tell lines) == *', every pair (--schedule full), '* ]]
+	# Pairs that are far slower: measured again alone, or not yet.
+	local few='when(.from and ((.from[1:] | tonumber) + 1 | tostring) == .to[1:]; .value *= 0.6)'
+	made_pairs 16 "$few" >lines
+	[[ $(next_of some_pairs_slow lines) == 'measure them again alone (--retest); name the racks (--groups)' ]]
+	made_pairs 16 "$few | select(.kind == \"player\" or .value < 70) | .run = \"2\" | .alone = true" >again
+	cat again >>lines
+	[[ $(next_of some_pairs_slow lines) == 'try other routes: --flow_label, more QPs; name the racks (--groups)' ]]
+	seq -f 'all n%g' 16 | paste -sd' ' | sed 's/ all / /g' >one
+	run "$bin/rdmark-pairs" judge --json --groups one lines
+	[[ $(jq -r '.notes[] | select(.kind == "some_pairs_slow") | .next' <<<"$output") == 'try other routes: --flow_label, more QPs' ]]
 }
 
 @test "the ports' rate is expected only of runs that can reach it" {
