@@ -24,8 +24,15 @@ static bool has_schedule(const struct tour_options *o, const struct test *test)
 static bool has(const struct tour_options *o, const struct test *test, const struct tour_option *i)
 {
 	const char *value = strchr(i->word, '=');
+	char *line[] = {(char *)(uintptr_t)test->name, i->word, NULL};
 	bool schedule = has_schedule(o, test);
+	struct fault why = {0};
+	struct options as;
 
+	if (OPTION_IS(i->row, experiment.connection) &&
+	    (operation_parse(test, line, &as, &why) ||
+	     operation_check_points(test, &as, o->plain, &why)))
+		return false;
 	return options_applies(i->row, operation_traits(test) | (schedule ? TRAIT_SCHEDULE : 0)) &&
 	       !(schedule && value && sweep_is(i->row, value + 1));
 }
@@ -120,10 +127,8 @@ static void refuse(const struct tour_options *o, const struct tour_option *i, st
 	char *line[] = {(char *)(uintptr_t)test->name, i->word, NULL}, name[64];
 	struct options as;
 
-	options_init(&as, &test->defaults);
-	as.test = test->name;
-	as.traits = operation_traits(test);
-	if (options_parse(&as, line, f) || !options_applies(i->row, as.traits))
+	if (operation_parse(test, line, &as, f) || operation_check_points(test, &as, o->plain, f) ||
+	    !options_applies(i->row, as.traits))
 		return;
 	fault_raise(f, FAULT_USAGE, 0, "%s%s cannot be used in %s without --plain",
 		    as.sweep.axes ? "several values of " : "",
@@ -139,12 +144,9 @@ static int check(const struct tour_options *o, struct fault *f)
 	for (size_t t = o->tests; t-- > 0 && !fault_is(f);) {
 		char lacks[64] = "", **line = tour_options_of(o, o->test[t], lacks, sizeof(lacks));
 
-		options_init(&as, &o->test[t]->defaults);
-		as.test = o->test[t]->name;
-		as.traits = operation_traits(o->test[t]);
 		if (!line)
 			fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
-		else if (options_parse(&as, line, f) == 0)
+		else if (operation_parse(o->test[t], line, &as, f) == 0)
 			options_check(&as, TRAIT_CLIENT, f);
 		free((void *)line);
 	}

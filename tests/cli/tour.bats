@@ -74,6 +74,18 @@ over() { # the server is told to end, and does
 	ended tour 0
 	[[ $(sed -n 's/^\([a-z_]*\) .*(without \(.*\))$/\1 \2/p' tour.out | paste -sd ';') == 'send_lat --qp, --outs;read_lat --qp;send_bw --outs' ]] || fail "$(<tour.out)"
 	json tour.json 'map(.experiment.qp) == [1, 1, 2, 2] and map(.effective.outs) == [null, 4, null, 4]' -s
+	rm tour.json
+	tour -n 200 -c UC --json=tour.json --tests send_lat,write_bw,read_lat
+	ended tour 0
+	[[ $(sed -n 's/^\([a-z_]*\) .*(without \(.*\))$/\1 \2/p' tour.out) == 'read_lat --connection' ]] || fail "$(<tour.out)"
+	json tour.json 'map(.experiment.connection) == ["UC", "UC", "RC"]' -s
+	tour -n 200 -c RC,UD --tests send_lat,write_lat
+	ended tour 0
+	grep -q '^send_lat .*(the largest of 2 rows)$' tour.out || fail "$(<tour.out)"
+	grep -q '^write_lat .*(without --connection)$' tour.out || fail "$(<tour.out)"
+	tour -c UD --tests read_lat,write_bw
+	ended tour 2
+	says tour.err 'rdmark: reading the command line: -c/--connection UD cannot be used with read_lat'
 	tour -n 200 -o4 --tests send_lat,send_bw # none has it
 	ended tour 2
 	says tour.err 'rdmark: reading the command line: -o/--outs cannot be used in send_lat'
