@@ -36,7 +36,7 @@ struct form {
 	/* Write RESULT's row SHOWN to OUT; an interval's RESULT has no rows. */
 	void (*row)(struct report *r, const struct result *result, const struct result_row *shown,
 		    FILE *out);
-	void (*close)(const struct report *r);
+	void (*close)(struct report *r);
 };
 
 /* Ours, of table.c; and perftest's, of perftest.c. */

@@ -46,11 +46,11 @@ static struct units_text rate_text(const struct report *r, const struct record *
 /* "3.21 us on average", or the bandwidth. */
 static struct units_text average_text(const struct report *r, const struct record *rec)
 {
-	struct units_text average;
+	struct units_text average = rate_text(r, rec);
 
-	if (!r->about.test->latency)
-		return rate_text(r, rec);
-	snprintf(average.text, sizeof(average.text), "%.2f us on average", rec->latency.mean_us);
+	if (r->about.test->latency)
+		snprintf(average.text, sizeof(average.text), "%.2f us on average",
+			 rec->latency.mean_us);
 	return average;
 }
 
@@ -61,10 +61,7 @@ const char *report_outcome(const struct report *r, char *buf, size_t size)
 	snprintf(buf, size, "%s", last->messages ? units_size(last->message_bytes).text : "served");
 	if (!last->messages)
 		return buf;
-	if (r->about.test->latency)
-		text_add(buf, size, ", %.2f us on average", last->latency.mean_us);
-	else
-		text_add(buf, size, ", %s", rate_text(r, last).text);
+	text_add(buf, size, ", %s", average_text(r, last).text);
 	/* The client can show either unit. */
 	if (!r->about.test->latency && record_has_rate(last) && !r->about.options->output.gbits)
 		text_add(buf, size, " (%s)", unit_rate(true, last->bandwidth_gbps).text);

@@ -290,10 +290,12 @@ static void perftest_row(struct report *r, const struct result *result,
 	}
 }
 
-static void put_last_rule(const struct report *r)
+static void put_last_rule(struct report *r)
 {
 	if (r->header_done)
 		put_rule(stdout);
+	r->header_done = false;
+	fflush(stdout); /* notes come after it */
 }
 
 static const struct form form_perftest = {

@@ -213,6 +213,8 @@ void report_result(struct report *r, const struct result *result)
 		report_shown(r, result);
 	report_counters(r, result->snapshot);
 	csv_result(r, result);
+	if (r->about.options->experiment.run_infinitely && r->form->close)
+		r->form->close(r); /* it was the only row */
 	for (size_t i = 0; i < result->rows; i++)
 		notes_worst(r, &result->row[i]);
 	if (result->main)
@@ -249,9 +251,9 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 	progress_wipe(r);
 	if (!r->about.options) /* report_open() was never called */
 		return 0;
-	notes_print(r);
 	if (last && r->form->close)
 		r->form->close(r);
+	notes_print(r);
 	rc = document_write(r, problem, interrupted, f);
 	progress_print_dropped(r);
 	return csv_raise(r, f) ? -1 : rc;

@@ -123,6 +123,22 @@ both() {
 	ended server 0
 }
 
+@test "--run_infinitely in perftest's form: what is said of the rows stands below the closing rule" {
+	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
+	server "$PWD/ib_write_bw" --run_infinitely
+	through=(bash -c 'exec "$@" 2>&1' -)
+	start_client "$PWD/ib_write_bw" -s 64 --run_infinitely --interval 0.1
+	through=()
+	until (($(grep -c '^ 64 ' client.out) > 2)); do
+		kill -0 "${pid[client]}"
+	done
+	kill -INT "${pid[client]}"
+	finish client server
+	ended client 0
+	[[ $(tail -n 2 client.out) == ------*$'\nrdmark: 64 B: worst of '*' intervals: '* ]] || fail "$(<client.out)"
+	[[ $(grep -c -- ^------ client.out) == 4 ]] || fail 'another rule'
+}
+
 @test "--bind_source_ip: the server listens there only; one that is not ours is refused at once" {
 	[[ $host == 127.0.0.1 ]] || skip 'for one machine'
 	server send_lat --bind_source_ip 127.0.0.1
