@@ -98,7 +98,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 	kill "${busy[@]}"
 	finish server
 	limit '.bound_by == "core" and .strength == "may_be" and .end == "client" and .share > 0.3'
-	says client.err "other tasks on the client's CPU" 'give it a CPU of its own'
+	says client.err "the client's CPU, which other tasks used, too: " 'give it a CPU of its own'
 	says_no client.err '--threads'
 }
 

@@ -114,7 +114,7 @@ load ../lib/two_hosts
 		jq -R . client.out | jq -s . >c.json
 	}
 	for size in 4k 64k; do
-		tries 2 3 'any(test("limited by (other tasks on the server.s CPU|the receiver)"))' stopped $size
+		tries 2 3 'any(test("limited by (the server.s CPU, which other tasks used|the receiver)"))' stopped $size
 	done
 	exec {never}>&-
 }

@@ -168,7 +168,7 @@ static void by_receiver(void **state)
 	/* nor waits a thread that is seldom on its CPU */
 	w->server.cpu_share = 0.1;
 	limited(w, LIMIT_RECEIVER, false, NULL);
-	assert_non_null(strstr(judge(w).finding.text, "other tasks on the server's CPU"));
+	assert_non_null(strstr(judge(w).finding.text, "the server's CPU, which other tasks used, too: "));
 	w->server.cpu_share = 1;
 	/* of a WRITE there is no receiver */
 	w->r.receives = false;
