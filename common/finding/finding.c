@@ -171,17 +171,14 @@ const char *finding_next(enum finding_code code)
 
 const char *finding_level_name(enum finding_level level)
 {
-	static const char *const names[FINDING_LEVELS] = {
-		[FINDING_NOTE] = "note", [FINDING_WARN] = "warn", [FINDING_FAULT] = "fault"};
+	static const char *const names[FINDING_LEVELS] = {"note", "warn", "fault"};
 
 	return names[level];
 }
 
 const char *finding_strength_name(enum finding_strength strength)
 {
-	static const char *const names[FINDING_STRENGTHS] = {[FINDING_IS] = "is",
-							     [FINDING_MAY_BE] = "may_be",
-							     [FINDING_CANNOT_TELL] = "cannot_tell"};
+	static const char *const names[FINDING_STRENGTHS] = {"is", "may_be", "cannot_tell"};
 
 	return names[strength];
 }

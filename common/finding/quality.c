@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "finding/finding.h"
+#include "finding/lift.h"
 #include "finding/thresholds.h"
 
 #define VALUES (sizeof(struct quality) / sizeof(double))
@@ -47,10 +48,9 @@ void quality_add(struct quality *sum, const struct quality *by)
 /* True if minor page faults take too much time, or in a latency test disturb too many messages. */
 static bool has_many_faults(const struct quality *q, bool latency, uint64_t messages)
 {
-	if (q->minor_faults * FAULT_TAKES_S > q->observed_s * TIME_SAID)
-		return true;
-	return latency && q->minor_faults > FAULTS_FEW &&
-	       q->minor_faults > (double)messages * FAULTS_PER_MESSAGE;
+	return q->minor_faults * FAULT_TAKES_S > q->observed_s * TIME_SAID ||
+	       (latency && q->minor_faults > FAULTS_FEW &&
+		q->minor_faults > (double)messages * FAULTS_PER_MESSAGE);
 }
 
 /* An unknown value is NaN, and no comparison with NaN is true. */
@@ -76,6 +76,15 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 	for (unsigned i = 0; i < QUALITY_REASONS; i++)
 		reasons |= (unsigned)is[quality_reason(i)] << i;
 	return q->observed_s > 0 ? reasons : 0;
+}
+
+/* Two that take turns on a CPU have no round trip without waiting: its least proves nothing. */
+double quality_lift(const double had[2], double us, double least_us)
+{
+	if (!(us > 0) || had[0] * had[1] >= 1)
+		return -CPU_COSTS * log(had[0] * had[1]);
+	return fmax(had[0], had[1]) < 1 || !(least_us > 0) ? INFINITY
+							   : log(us / fmin(least_us, us));
 }
 
 /* Q as the finding of one of its reasons. */

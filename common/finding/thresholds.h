@@ -6,16 +6,13 @@
 #pragma once
 
 /* A ceiling is reached. */
-#define REACHED_SURELY 0.98 /* of a link: chosen; healthy adapters reach 98 to 99.5 % (rdmark(7)) \
-			     */
-#define REACHED_MAYBE 0.95  /* of a link: measured, OCI's and ngc_multinode_perf's lower bounds */
-#define PCIE_SHARE \
-	0.96 /* of a PCIe link's payload rate: measured, what adapters reach (gdr_bw(1)) */
-#define SCHEDULE_KEPT 0.95 /* of --rate_limit: chosen */
-#define SCHEDULE_MET  0.995 /* of --rate_limit, but for the ends of the run: chosen */
-#define ABOVE_LINK    1.02 /* of a link: physical, no link carries more; 2 % for its clock and ours \
-			    */
-#define LINKS_ALIKE 1.05   /* links of one kind differ by less: measured */
+#define REACHED_SURELY 0.98  /* of a link: chosen; healthy adapters reach 98 to 99.5 % */
+#define REACHED_MAYBE  0.95  /* of a link: measured, OCI's and ngc_multinode_perf's lower bounds */
+#define PCIE_SHARE     0.96  /* of a PCIe link's payload rate: measured, gdr_bw(1) */
+#define SCHEDULE_KEPT  0.95  /* of --rate_limit: chosen */
+#define SCHEDULE_MET   0.995 /* of --rate_limit, but for the ends of the run: chosen */
+#define ABOVE_LINK     1.02  /* of a link: physical, but for 2 % for its clock and ours */
+#define LINKS_ALIKE    1.05  /* links of one kind differ by less: measured */
 
 /* Shares of a run's time. */
 #define TIME_SAID   0.01 /* is told, and disturbs: chosen, as large as the noise of a quiet host */
@@ -34,17 +31,18 @@
 #define QUEUE_IN_FLIGHT 0.75 /* of a send queue, the rest waits for its completion: measured */
 #define FEW_IN_FLIGHT   4 /* up to here a lone message's own transfer may be the limit: physical */
 #define LITTLE_TRANSFER 0.05 /* of a lone message's time: chosen, room for a hidden cap of 5 % */
-#define LEAST_TRANSFER  1e-3 /* the same of one message on a QP: chosen, a cap of 1 Gb/s is common */
+#define LEAST_TRANSFER  1e-3 /* the same of one message on a QP: chosen, 1 Gb/s is a common cap */
 #define RECEIVER_BUSY   0.9  /* of its polls find messages: chosen */
 
 /* A thread's CPU. */
-#define CPU_LEAST    0.98 /* of the time: measured, the kernel's own work takes 0.1 to 0.5 % */
-#define CPU_LACK_S   1e-4 /* and at most 50 us at a time: measured */
-#define CPU_COUNTS_S 1e-3 /* before it limits a run: chosen */
+#define CPU_LEAST        0.98 /* of the time: measured, the kernel's own work takes 0.1 to 0.5 % */
+#define CPU_LACK_S       1e-4 /* and at most 50 us at a time: measured */
+#define CPU_COUNTS_S     1e-3 /* before it limits a run: chosen */
+#define CPU_COSTS        1.25 /* times what is proportional to the time: queues drain, too: chosen */
+#define LATENCY_LEAST_US 0.01 /* physical: light passes 3 m */
 
 /* Packets and messages. */
-#define AGAIN_COUNTS \
-	1e-3 /* of the messages sent again, refused or lost: chosen; alone there are none */
+#define AGAIN_COUNTS 1e-3 /* of the messages sent again, refused or lost: chosen */
 #define FEW_RESENT   3    /* messages: one or two happen: chosen */
 #define NAKS_AGREE   0.5  /* of one end's count is the other's at least: chosen */
 #define OTHER_COUNTS 0.05 /* of the run's own bytes: less may be headers and warm-up: measured */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/gate.h"
 
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,16 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "finding/finding.h"
+#include "finding/lift.h"
 #include "finding/thresholds.h"
+#include "measure/result.h"
 #include "proto/fields.h"
 #include "proto/record.h"
 
 #define PHASE "judging the results"
 
-static bool gate_is_for_rate(const struct gate *gate)
+static bool is_rate(const struct gate *gate)
 {
 	return strcmp(gate->field->key, "bandwidth_gbps") == 0 ||
 	       strcmp(gate->field->key, "messages_per_s") == 0;
@@ -24,8 +27,7 @@ static bool gate_is_for_rate(const struct gate *gate)
 /* True if REC has the figure that GATE limits. */
 static bool figure_known(const struct gate *gate, const struct record *rec)
 {
-	return gate_is_for_rate(gate) ? record_has_rate(rec)
-				      : percentile_known(rec, gate->field->key);
+	return is_rate(gate) ? record_has_rate(rec) : percentile_known(rec, gate->field->key);
 }
 
 static double gate_value(const struct gates *g, const struct gate *gate, const struct record *rec)
@@ -37,13 +39,44 @@ static double gate_value(const struct gates *g, const struct gate *gate, const s
 	return !gate->share ? value : rec->messages ? 100 * value / (double)rec->messages : 0;
 }
 
-static bool gate_misses(const struct gates *g, const struct gate *gate, const struct record *rec)
+static bool is_past(const struct gate *gate, double value)
 {
-	double value = gate_value(g, gate, rec);
-
-	if (!figure_known(gate, rec))
-		return true;
 	return gate->ceiling ? value > gate->bound : value < gate->bound;
+}
+
+static bool misses(const struct gates *g, const struct gate *gate, const struct record *rec)
+{
+	return !figure_known(gate, rec) || is_past(gate, gate_value(g, gate, rec));
+}
+
+/*
+ * Could ROW, which misses GATE, meet it with all of its CPU? At its best a rate, also that of what
+ * arrived, is higher by what the lack explains, up to the link's; round trips are as short as the
+ * shortest, and all alike.
+ */
+static bool best_meets(const struct gates *g, const struct gate *gate, const struct result_row *row)
+{
+	const struct record *rec = row->record;
+	double had[2], us = rec->latency.mean_us, value = gate_value(g, gate, rec), more;
+
+	for (int end = 0; end < 2; end++)
+		had[end] = row->disturbed.reasons[end] & 1U /* DISTURBED_CPU */
+				   ? row->disturbed.quality[end].on_cpu_percent / 100
+				   : 1;
+	if (had[0] * had[1] >= 1)
+		return false;
+	if (!figure_known(gate, rec)) /* it got too few messages through */
+		return true;
+	more = exp(quality_lift(had, gate->share ? 0 : us, rec->latency.min_us));
+	if (gate->share)
+		return !is_past(gate, fmax(0, 100 - (100 - value) * more));
+	if (us > 0)
+		more = us / fmax(us / more, LATENCY_LEAST_US);
+	else if (g->link_gbps > 0 && rec->bandwidth_gbps > 0)
+		more = fmin(more, g->link_gbps / rec->bandwidth_gbps);
+	if (!gate->ceiling)
+		return !is_past(gate, value * more);
+	return !is_past(gate, strcmp(gate->what, "stdev") == 0 ? 0 : us / more);
 }
 
 /* "0.0001", "12.3457", "9000000": without an exponent, except for values close to 0. */
@@ -113,7 +146,7 @@ static void add_shortfall(const struct gates *g, const struct gate *gate, const 
 	if (gate->share)
 		text_add(buf, size, "%s of the messages were lost, %s %s", value.text, than,
 			 bound.text);
-	else if (!figure_known(gate, rec) && gate_is_for_rate(gate))
+	else if (!figure_known(gate, rec) && is_rate(gate))
 		text_add(buf, size, "there is no rate");
 	else if (gate->of_link || gate->typed > 0)
 		add_rate(g, gate, gate_value(g, gate, rec), buf, size);
@@ -128,51 +161,77 @@ static void add_shortfall(const struct gates *g, const struct gate *gate, const 
 		 gate->text ? gate->text : "");
 }
 
-/* Store in g->first the fault for the first gate that is missed. */
-static void describe_miss(struct gates *g, const struct gate *gate, const struct record *rec,
-			  const char *direction)
+/* Raise in F, unless it has a fault, that ROW misses GATE, or with UNSURE before it that it may. */
+static void describe_miss(const struct gates *g, const struct gate *gate,
+			  const struct result_row *row, const char *unsure, struct fault *f)
 {
-	char text[192] = "";
+	const struct record *rec = row->record;
+	char text[512] = "";
 
 	add_shortfall(g, gate, rec, text, sizeof(text));
-	fault_phase(&g->first, PHASE);
-	fault_raise(&g->first, FAULT_THRESHOLD, 0, "%s, %s%s: %s",
-		    units_size(rec->message_bytes).text, direction,
+	fault_phase(f, PHASE);
+	fault_raise(f, *unsure ? FAULT_UNAVAILABLE : FAULT_THRESHOLD, 0, "%s%s, %s%s: %s", unsure,
+		    units_size(rec->message_bytes).text, result_direction_words(row->direction),
 		    rec->interrupted ? ", interrupted" : "", text);
+	if (*unsure) {
+		fault_cause(f, "What disturbed it may be why: %s",
+			    result_disturbance(row, text, sizeof(text)));
+		fault_fix(f, "%s, and measure again", finding_next(DISTURBED_CPU));
+	}
 	if (!figure_known(gate, rec))
-		fault_fix(&g->first, "use a longer -D or a larger -n");
+		fault_fix(f, "use a longer -D or a larger -n");
 	if (gate->share)
-		fault_fix(&g->first, "see rdmark(7), When messages are lost");
+		fault_fix(f, "see rdmark(7), When messages are lost");
 }
 
-void gates_judge(struct gates *g, const struct record *rec, const char *direction, double link_gbps)
+/* True if GATE cannot be judged, or it cannot be told why it is missed: then g->unknown says so. */
+static bool is_unknown(struct gates *g, const struct gate *gate, const struct result_row *row)
+{
+	double gbps = row->record->bandwidth_gbps;
+	struct fault *f = &g->unknown;
+
+	fault_phase(f, PHASE);
+	if (gate->of_link && !(g->link_gbps > 0)) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0,
+			    "not judged: the link's rate is not known (%s %s)", gate->option,
+			    gate->text);
+		fault_fix(f, "give a rate, such as %s 90G", gate->option);
+		return true;
+	}
+	/* loopback inside the adapter, or completions that do not mean arrival */
+	if (!gate->ceiling && gbps > ABOVE_LINK * g->link_gbps && g->link_gbps > 0) {
+		fault_raise(f, FAULT_UNAVAILABLE, 0,
+			    "not judged: %.4g Gb/s is above the %.4g Gb/s of the link (%s %s)",
+			    gbps, g->link_gbps, gate->option, gate->text);
+		fault_cause(f,
+			    "Loopback inside the adapter, or completions that do not mean arrival");
+		fault_fix(f, "put the two ends on different hosts");
+		return true;
+	}
+	if (!misses(g, gate, row->record) || !best_meets(g, gate, row))
+		return false;
+	describe_miss(g, gate, row, "cannot tell: ", f);
+	return true;
+}
+
+void gates_judge(struct gates *g, const struct result_row *row, double link_gbps)
 {
 	unsigned misses_here = 0;
 
 	g->judged++;
 	g->link_gbps = link_gbps;
 	for (unsigned i = 0; i < g->count; i++) {
-		if (g->gate[i].of_link && !(link_gbps > 0)) {
-			g->unknown = &g->gate[i];
+		const struct gate *gate = &g->gate[i];
+
+		if (is_unknown(g, gate, row) || !misses(g, gate, row->record))
 			continue;
-		}
-		/* loopback inside the adapter, or completions that do not mean arrival */
-		if (!g->gate[i].ceiling && rec->bandwidth_gbps > ABOVE_LINK * link_gbps &&
-		    link_gbps > 0) {
-			g->unknown = &g->gate[i];
-			g->above_gbps = rec->bandwidth_gbps;
+		if (!fault_is(&g->first)) /* whose cause and fix are still to come */
+			describe_miss(g, gate, row, "", &g->first);
+		g->missed += !misses_here++;
+		if (g->missed > 1 || misses_here == 1)
 			continue;
-		}
-		if (!gate_misses(g, &g->gate[i], rec))
-			continue;
-		if (!misses_here++)
-			g->missed++;
-		if (g->missed == 1 && misses_here == 1)
-			describe_miss(g, &g->gate[i], rec, direction);
-		else if (g->missed == 1) {
-			text_add(g->also, sizeof(g->also), "%s", misses_here > 2 ? "; " : "Also ");
-			add_shortfall(g, &g->gate[i], rec, g->also, sizeof(g->also));
-		}
+		text_add(g->also, sizeof(g->also), "%s", misses_here > 2 ? "; " : "Also ");
+		add_shortfall(g, gate, row->record, g->also, sizeof(g->also));
 	}
 }
 
@@ -184,62 +243,35 @@ const char *gates_threshold(const struct gates *g)
 	return NULL;
 }
 
-void gates_doubt(struct gates *g, const char *fix, const char *fmt, ...)
+struct fault *gates_doubt(struct gates *g, const char *fix)
 {
-	char why[sizeof(g->doubt.cause)]; /* fault_cause() takes no va_list */
-	va_list ap;
-
-	if (!g->strict || g->doubts++)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	fault_phase(&g->doubt, PHASE);
-	fault_raise(&g->doubt, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
-	fault_cause(&g->doubt, "%s", why);
-	fault_fix(&g->doubt, "%s", fix);
-}
-
-static int raise_doubt(const struct gates *g, struct fault *f)
-{
-	if (!g->doubts)
-		return 0;
-	*f = g->doubt;
-	if (g->doubts > 1)
-		snprintf(f->call, sizeof(f->call),
-			 "%u doubts about the results (--strict); the first one follows",
-			 g->doubts);
-	return -1;
-}
-
-/* A threshold could not be judged. */
-static int raise_unknown(const struct gates *g, struct fault *f)
-{
-	if (g->above_gbps > 0) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0,
-			    "not judged: %.4g Gb/s is above the %.4g Gb/s of the link (%s %s)",
-			    g->above_gbps, g->link_gbps, g->unknown->option, g->unknown->text);
-		fault_cause(f,
-			    "Loopback inside the adapter, or completions that do not mean arrival");
-		return fault_fix(f, "put the two ends on different hosts");
+	if (g->strict) {
+		g->doubts++;
+		fault_phase(&g->doubt, PHASE);
+		fault_raise(&g->doubt, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
+		fault_fix(&g->doubt, "%s", fix);
 	}
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "not judged: the link's rate is not known (%s %s)",
-		    g->unknown->option, g->unknown->text);
-	return fault_fix(f, "give a rate, such as %s 90G", g->unknown->option);
+	return &g->doubt;
 }
 
 int gates_verdict(const struct gates *g, struct fault *f)
 {
 	char rows[96] = "";
 
-	if (!g->count || (g->judged && !g->missed && !g->unknown))
-		return raise_doubt(g, f);
+	if (!g->count || (g->judged && !g->missed)) {
+		if (!g->doubts && !fault_is(&g->unknown))
+			return 0;
+		*f = g->doubts ? g->doubt : g->unknown;
+		if (g->doubts > 1)
+			snprintf(f->call, sizeof(f->call),
+				 "%u doubts about the results (--strict); the first one follows",
+				 g->doubts);
+		return -1;
+	}
 	fault_phase(f, PHASE);
 	if (!g->judged)
 		return fault_raise(f, FAULT_THRESHOLD, 0, "nothing was measured, but %s was given",
 				   g->gate[0].option);
-	if (!g->missed)
-		return raise_unknown(g, f);
 	*f = g->first;
 	if (g->judged > 1)
 		snprintf(rows, sizeof(rows),

@@ -17,7 +17,7 @@
 #include "cli/options.h"
 
 struct field;
-struct record;
+struct result_row;
 
 #define GATES_MAX 16
 
@@ -38,15 +38,14 @@ struct gates {
 	bool gbits; /* show bandwidth in Gb/s */
 	struct gate gate[GATES_MAX];
 	unsigned count;
-	unsigned judged, missed;    /* rows */
-	double link_gbps;           /* of the row that is judged; 0 or NaN: unknown */
-	const struct gate *unknown; /* cannot be judged for want of it; NULL: none */
-	double above_gbps;          /* nor for a rate that no such link carries; 0: none */
-	struct fault first;         /* of the first row that missed; */
-	char also[512];             /* other thresholds that the same row missed */
-	bool strict;                /* --strict is given, and this is the client */
-	unsigned doubts;            /* a row may have several */
-	struct fault doubt;         /* the first one */
+	unsigned judged, missed; /* rows */
+	double link_gbps;        /* of the row that is judged; 0 or NaN: unknown */
+	struct fault unknown;    /* why the first one that cannot be judged cannot */
+	struct fault first;      /* of the first row that missed; */
+	char also[512];          /* other thresholds that the same row missed */
+	bool strict;             /* --strict is given, and this is the client */
+	unsigned doubts;         /* a row may have several */
+	struct fault doubt;      /* the first one */
 };
 
 /*
@@ -59,18 +58,16 @@ int gates_read(struct gates *g, const struct options *o, struct fault *f);
 const char *gates_threshold(const struct gates *g);
 
 /*
- * Check a row that is shown. DIRECTION is its name in the document, LINK_GBPS the rate of the link
- * that carried it; 0 or NaN: unknown.
+ * Check ROW, which is shown. LINK_GBPS: the rate of the link that carried it; 0 or NaN: unknown. A
+ * row that may only miss a threshold because its threads lacked their CPUs cannot be judged.
  */
-void gates_judge(struct gates *g, const struct record *rec, const char *direction,
-		 double link_gbps);
+void gates_judge(struct gates *g, const struct result_row *row, double link_gbps);
 
 /*
- * Record a doubtful row: the reason (printf), as one line of the error, and FIX, what to do about
- * it. Does nothing without --strict.
+ * Record a doubtful row, and FIX, what to do about it. Returns the fault that gets the reason as
+ * its cause. Does nothing without --strict.
  */
-void gates_doubt(struct gates *g, const char *fix, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+struct fault *gates_doubt(struct gates *g, const char *fix);
 
 /*
  * At the end: raises FAULT_THRESHOLD if a row missed a threshold or is in doubt, or if there is no

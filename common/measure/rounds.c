@@ -194,9 +194,9 @@ static void show_repeated(struct measure *ms)
 
 	round_judge(ms, &result);
 	if (repeat_doubt(ms->repeat, text, sizeof(text)))
-		gates_doubt(ms->gates,
-			    "use longer runs (-D) or more of them (--repeat), or accept a lower "
-			    "precision",
+		fault_cause(gates_doubt(ms->gates,
+					"use longer runs (-D) or more of them (--repeat), or "
+					"accept a lower precision"),
 			    "%s%s", result_point(ms->options, point, sizeof(point)), text);
 	ms->audience.repeated(ms->report, &result, repeat_summary(ms->repeat),
 			      repeat_text(ms->repeat, text, sizeof(text)));

@@ -276,17 +276,6 @@ static void explain_rows(struct rows *rows, const struct measurement *meas,
 	}
 }
 
-/* The fix for the first reason that disturbed a row. */
-static const char *row_advice(const struct result_row *row)
-{
-	unsigned reasons = row->disturbed.reasons[0] | row->disturbed.reasons[1];
-
-	for (unsigned i = 0; i < QUALITY_REASONS; i++)
-		if (reasons >> i & 1)
-			return finding_next(quality_reason(i));
-	return "";
-}
-
 /* The rate of the slower end's ports, of both ways twice; 0: unknown. */
 static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 {
@@ -303,23 +292,23 @@ static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 	return (mine < theirs ? mine : theirs) * (row->direction == RESULT_BOTH_WAYS ? 2 : 1);
 }
 
-/* Check a shown row against the thresholds, and with --strict also for disturbances. */
-static void judge_row(struct gates *g, const struct endpoint *ep, const struct result_row *row)
-{
-	const char *direction = result_direction_words(row->direction);
-	char text[512];
-
-	gates_judge(g, row->record, direction, link_gbps(ep, row));
-	if (result_is_disturbed(row))
-		gates_doubt(g, row_advice(row), "%s, %s, was disturbed: %s",
-			    units_size(row->record->message_bytes).text, direction,
-			    result_disturbance(row, text, sizeof(text)));
-}
-
+/* Check the shown rows against the thresholds, and with --strict also for disturbances. */
 void round_judge(struct measure *ms, const struct result *result)
 {
-	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++)
-		judge_row(ms->gates, ms->ep, result->shown[i]);
+	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++) {
+		const struct result_row *row = result->shown[i];
+		unsigned reasons = row->disturbed.reasons[0] | row->disturbed.reasons[1];
+		unsigned first = (unsigned)__builtin_ffs((int)reasons) - 1;
+		char text[512];
+
+		gates_judge(ms->gates, row, link_gbps(ms->ep, row));
+		if (reasons)
+			fault_cause(gates_doubt(ms->gates, finding_next(quality_reason(first))),
+				    "%s, %s, was disturbed: %s",
+				    units_size(row->record->message_bytes).text,
+				    result_direction_words(row->direction),
+				    result_disturbance(row, text, sizeof(text)));
+	}
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "finding/lift.h"
 #include "limits.h"
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
@@ -352,18 +353,9 @@ static void take_notes(struct body *b)
 
 void body_lift(struct body_try *t, bool latency)
 {
-	double had = 1;
+	const double had[2] = {body_had(t, 0), body_had(t, 1)};
 
-	for (int i = 0; i < 2; i++)
-		had *= t->cpu[i] ? t->cpu[i] / 100. : 1;
-	/* Two that take turns on a CPU have no round trip without waiting: its least proves
-	 * nothing. */
-	if (latency && t->cpu[0] && t->cpu[1])
-		t->lift = INFINITY;
-	else if (had < 1)
-		t->lift = !latency       ? (float)(-CPU_COSTS * log(had))
-			  : t->least > 0 ? logf(t->value / fminf(t->least, t->value))
-					 : INFINITY;
+	t->lift = (float)quality_lift(had, latency ? (double)t->value : 0, (double)t->least);
 }
 
 int body_complete(struct body *b)

@@ -150,10 +150,15 @@ uint32_t body_player(struct body *b, const char *host, const char *rail);
 /* Say what the threads at T's from and to had of their CPUs. */
 void body_cpu(struct body_try *t, const double percent[2]);
 
+/* The part of its CPU that the thread of T's from had (END 0), or of its to (1). */
+static inline double body_had(const struct body_try *t, int end)
+{
+	return t->cpu[end] ? t->cpu[end] / 100. : 1;
+}
+
 /*
- * Find what that may have cost: of a rate its part, and a bit more for each time that the CPU was
- * taken; of a LATENCY all above its least one. body_complete() does so, when all lines are read:
- * one of any player says which it is.
+ * Find what that may have cost (finding/quality.h). body_complete() does so, when all lines are
+ * read: one of any player says whether it is of a LATENCY.
  */
 void body_lift(struct body_try *t, bool latency);
 

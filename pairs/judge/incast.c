@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "finding/lift.h"
 #include "stat/beta.h"
 #include "stat/series.h"
 #include "limits.h"
@@ -85,7 +86,7 @@ static void collect(struct work *w)
 				.sender = t->from,
 				.gbps = t->value,
 				/* the receiver's costs all flows of a round the same */
-				.lift = t->cpu[0] ? -CPU_COSTS * log(t->cpu[0] / 100.) : 0};
+				.lift = quality_lift((const double[]){body_had(t, 0), 1}, 0, 0)};
 		}
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);

@@ -21,9 +21,6 @@
 #define CHANCES_OUTWARD    1.5  /* the power grows outward: a normal distribution's without end */
 #define CHANCES_NO_FARTHER 1.05
 
-/* What a thread without its CPU explains (body_read.c). */
-#define CPU_COSTS 1.25 /* times what is proportional to the time: queues drain each time. Chosen */
-
 /* What is normal for a kind of player (normal.c). */
 #define KIND_HOSTS_OWN   4    /* a kind of fewer hosts may be all slow: it is compared with others */
 #define KIND_OWN_BEST    .9   /* the part of its figures that is below its best */

@@ -110,7 +110,7 @@ why() { jq -r '.error.message' c.json; }
 }
 
 @test "case 21: a threshold in per cent of the link, and told in the unit in which it was given" {
-	export SIMVERBS_DEVICES='sim0 speed=EDR gid.1=v2/127.0.0.1' SIMVERBS_GBPS=4
+	export SIMVERBS_DEVICES='sim0 speed=EDR gid.1=v2/127.0.0.1' SIMVERBS_GBPS=4 SIMVERBS_CPU=200
 	missed() { # [ARG…] TEXT: --min-bw=ARG is missed, and TEXT says so
 		server write_bw
 		client write_bw -s 64k -n 500 --min-bw "$1" --json=c.json

@@ -7,6 +7,8 @@
 
 load ../lib/rdmark
 
+setup_file() { export SIMVERBS_CPU=200; } # what is lost for want of CPU is no loss to judge
+
 # lossy SERVER_DROPS CLIENT_DROPS PROGRAM ARG…: one in so many of what each sends; 0: none.
 lossy() {
 	SIMVERBS_FAULT=${1/#/drop:} server "$3"
@@ -82,6 +84,7 @@ at_most() {
 	says client.err 'client to server: 10 % of the messages were lost, more than 9.9 % (--max-loss). Fix: see rdmark(7), When messages'
 	json c.json '.status == "below_threshold" and .results[0].lost == 100'
 	at_most 10% 0 10 "${send[@]}"
+	SIMVERBS_CPU=90 at_most 9.9 77 10 "${send[@]}" # who has no CPU posts no receives
 	at_most 1/1000 6 100 "${send[@]}" --min-bw=900T # the first that is missed, and the others
 	says client.err ' of 900 Tb/s (' '(--min-bw 900T). Also 1 % of the messages were lost, more than 0.1 % (--max-loss)'
 	at_most 0.9999 6 100 "${send[@]}"

@@ -57,7 +57,7 @@ group_of() {
 }
 
 @test "losses: of every QP, and both ends say how much" {
-	export SIMVERBS_FAULT=drop:7
+	export SIMVERBS_FAULT=drop:7 SIMVERBS_CPU=200
 	pair send_bw -g 3 -n 2000 -s 1024 -r 4096 --json=c.json
 	group_of 3 2000
 	json c.json '[.results[0].receivers[].lost] | all(. > 0)'

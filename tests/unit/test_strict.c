@@ -17,7 +17,7 @@ static void off(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	gates_doubt(&g, "a fix", "64 B was disturbed");
+	fault_cause(gates_doubt(&g, "a fix"), "64 B was disturbed");
 	assert_int_equal(gates_verdict(&g, &f), 0);
 	assert_false(fault_is(&f));
 }
@@ -38,7 +38,7 @@ static void the_first_of_all(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	gates_doubt(&g, "leave the CPU", "%d B was disturbed: %s", 64, "cpu");
+	fault_cause(gates_doubt(&g, "leave the CPU"), "%d B was disturbed: %s", 64, "cpu");
 	assert_int_equal(gates_verdict(&g, &f), -1);
 	assert_int_equal(f.code, FAULT_THRESHOLD);
 	assert_int_equal(fault_exit_status(&f), 6);
@@ -46,8 +46,8 @@ static void the_first_of_all(void **state)
 	assert_string_equal(f.cause, "64 B was disturbed: cpu");
 	assert_string_equal(f.fix, "leave the CPU");
 	assert_null(strstr(f.call, "rows are"));
-	gates_doubt(&g, "another", "128 B");
-	gates_doubt(&g, "another", "256 B");
+	fault_cause(gates_doubt(&g, "another"), "128 B");
+	fault_cause(gates_doubt(&g, "another"), "256 B");
 	fault_clear(&f);
 	assert_int_equal(gates_verdict(&g, &f), -1);
 	assert_string_equal(f.cause, "64 B was disturbed: cpu");

@@ -3,6 +3,7 @@
  * The clock of SIMVERBS_SCRIPT, and how the program comes to read it: the CPU
  * is told to trap rdtsc and rdtscp (PR_SET_TSC), whose values a SIGSEGV handler
  * puts in place; CLOCK_MONOTONIC_RAW is had from clock_gettime, which is ours.
+ * The CPU time of a thread is what SIMVERBS_CPU says, also without a script.
  * All other clocks are real.  The vDSO reads the TSC, too: it gets the real one.
  */
 #include "script.h"
@@ -31,6 +32,7 @@ enum {
 static int (*real_gettime)(clockid_t id, struct timespec *ts);
 static struct script script;
 static bool scripted;
+static double cpu_percent;
 static _Atomic uint64_t now;
 static _Atomic bool tsc_was_read;
 THREAD bool mine;
@@ -97,9 +99,22 @@ static void read_raw(struct timespec *ts)
 	ts->tv_nsec = (long)(ns % NS_PER_S);
 }
 
+/* What a thread has had of its CPU by SIMVERBS_CPU, whatever it had: this part of all time. */
+static int read_thread(struct timespec *ts)
+{
+	int failed = (int)syscall(SYS_clock_gettime, CLOCK_MONOTONIC, ts);
+	double s = ((double)ts->tv_sec + (double)ts->tv_nsec / 1e9) * cpu_percent / 100;
+
+	ts->tv_sec = (time_t)s;
+	ts->tv_nsec = (long)((s - (double)ts->tv_sec) * 1e9);
+	return failed;
+}
+
 /* Also called before our constructor ran, and in place of the C library's whatever the mode. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *ts)
 {
+	if (cpu_percent > 0 && id == CLOCK_THREAD_CPUTIME_ID)
+		return read_thread(ts);
 	if (scripted && id == CLOCK_MONOTONIC_RAW) {
 		read_raw(ts);
 		return 0;
@@ -231,9 +246,10 @@ static bool concerned(void)
 
 static __attribute__((constructor)) void begin(void)
 {
-	const char *words = getenv("SIMVERBS_SCRIPT"), *why;
+	const char *words = getenv("SIMVERBS_SCRIPT"), *percent = getenv("SIMVERBS_CPU"), *why;
 
 	find_real();
+	cpu_percent = percent ? strtod(percent, NULL) : 0;
 	if (!words || !*words || !concerned())
 		return;
 	why = script_parse(&script, words);
