@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
+#include "report/document.h"
 
 #define FILE_MAX (size_t)(1 << 30)
 
@@ -66,9 +67,8 @@ static void keep_failure(struct figures *fs, enum figures_side side, const json_
 {
 	const char *status = json_text_at(o, "status");
 	const char *why = json_text_at(json_object_get(o, "error"), "message");
-	bool whole = !strcmp(status, "ok") || !strcmp(status, "below_threshold") || !*status;
 
-	if (whole || *fs->failed[side])
+	if (document_is_whole(o) || !*status || *fs->failed[side])
 		return;
 	snprintf(fs->failed[side], sizeof(fs->failed[side]), "%.20s: %.20s%s%.300s",
 		 json_text_at(o, "test"), status, *why ? ": " : "", why);

@@ -252,7 +252,9 @@ static int run_tests(struct tour *t)
 		}
 		if (status && !t->shown)
 			return status; /* the other tests would fail, too */
-		first = first ? first : status;
+		if (!first ||
+		    (first == FAULT_UNAVAILABLE && status)) /* which another one may be sure of */
+			first = status;
 	}
 	return first;
 }

@@ -20,19 +20,31 @@ static bool has_schedule(const struct tour_options *o, const struct test *test)
 	return test->schedule && !o->plain;
 }
 
-/* True if TEST has I. */
+/* The kind of connections that was asked for; NULL: none. */
+static struct tour_option *connection(const struct tour_options *o)
+{
+	for (struct tour_option *i = o->option; i < o->option + o->options; i++)
+		if (OPTION_IS(i->row, experiment.connection))
+			return i;
+	return NULL;
+}
+
+/* True if TEST has I. Without its kind of connections a test loses no messages, either. */
 static bool has(const struct tour_options *o, const struct test *test, const struct tour_option *i)
 {
 	const char *value = strchr(i->word, '=');
-	char *line[] = {(char *)(uintptr_t)test->name, i->word, NULL};
+	const struct tour_option *c = connection(o);
 	bool schedule = has_schedule(o, test);
 	struct fault why = {0};
 	struct options as;
 
-	if (OPTION_IS(i->row, experiment.connection) &&
-	    (operation_parse(test, line, &as, &why) ||
-	     operation_check_points(test, &as, o->plain, &why)))
-		return false;
+	if (c && (i == c || OPTION_IS(i->row, output.max_loss))) {
+		char *line[] = {(char *)(uintptr_t)test->name, c->word, NULL};
+
+		if (operation_parse(test, line, &as, &why) ||
+		    operation_check_points(test, &as, o->plain, &why))
+			return false;
+	}
 	return options_applies(i->row, operation_traits(test) | (schedule ? TRAIT_SCHEDULE : 0)) &&
 	       !(schedule && value && sweep_is(i->row, value + 1));
 }
@@ -85,6 +97,11 @@ static int add_option(struct tour_options *o, const struct option_row *row, cons
 	}
 	o->plain |= OPTION_IS(row, experiment.plain);
 	o->lasts |= OPTION_IS(row, experiment.iters) || OPTION_IS(row, experiment.duration_ns);
+	if (OPTION_IS(row, experiment.connection) && connection(o)) { /* the last one counts */
+		to = connection(o);
+		free(to->word);
+		o->options--;
+	}
 	to->row = row;
 	if (asprintf(&to->word, "--%s%s%s", row->name, value ? "=" : "", value ? value : "") < 0)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "--%s", row->name);

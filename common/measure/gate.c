@@ -63,11 +63,15 @@ static bool best_meets(const struct gates *g, const struct gate *gate, const str
 		had[end] = row->disturbed.reasons[end] & 1U /* DISTURBED_CPU */
 				   ? row->disturbed.quality[end].on_cpu_percent / 100
 				   : 1;
+	if (gate->share && row->direction != RESULT_BOTH_WAYS) /* a sender loses none by that */
+		had[row->direction == RESULT_FORWARD ? RESULT_CLIENT : RESULT_SERVER] = 1;
 	if (had[0] * had[1] >= 1)
 		return false;
-	if (!figure_known(gate, rec)) /* it got too few messages through */
-		return true;
 	more = exp(quality_lift(had, gate->share ? 0 : us, rec->latency.min_us));
+	if (!figure_known(gate, rec)) /* it got too few messages through, or none */
+		return is_rate(gate) ||
+		       (double)percentile_samples(rec) * more >=
+			       (double)percentile_needs(percentile_of(gate->field->key));
 	if (gate->share)
 		return !is_past(gate, fmax(0, 100 - (100 - value) * more));
 	if (us > 0)

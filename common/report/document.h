@@ -53,6 +53,12 @@ void document_unread(int errnum, struct fault *f);
 /* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
 bool document_shows(const json_t *document, const json_t *result);
 
+/*
+ * True if the run of DOCUMENT came to its end: it met its thresholds or not, or that cannot be
+ * told.
+ */
+bool document_is_whole(const json_t *document);
+
 /* True if results are kept for a document. */
 static inline bool document_keeps(const struct options *o)
 {

@@ -5,6 +5,7 @@
 #include "cli/percentile.h"
 #include "host/port_events.h"
 #include "plan/test.h"
+#include "base/stage.h"
 #include "proto/fields.h"
 #include "proto/evidence.h"
 #include "proto/message.h"
@@ -230,6 +231,15 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 	const json_t *one = json_object_get(a, key), *other = json_object_get(b, key);
 
 	return one == other || json_equal(one, other);
+}
+
+bool document_is_whole(const json_t *document)
+{
+	const char *status = json_text_at(document, "status");
+	const char *stage = json_text_at(json_object_get(document, "error"), "stage");
+
+	return !strcmp(status, "ok") || !strcmp(status, "below_threshold") ||
+	       (!strcmp(status, "unavailable") && !strcmp(stage, stage_word(STAGE_JUDGE)));
 }
 
 bool document_shows(const json_t *document, const json_t *result)

@@ -321,7 +321,8 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 	const json_t *ends = json_object_get(document, "ends"), *one;
 	const json_t *end = json_object_get(ends, json_text_at(document, "role"));
 	bool ok = strcmp(json_text_at(document, "status"), "ok") == 0;
-	bool below = strcmp(json_text_at(document, "status"), "below_threshold") == 0;
+	bool whole = document_is_whole(document);
+	bool judged = whole && strcmp(json_text_at(document, "status"), "unavailable") != 0;
 	char devices[EXPERIMENT_DEVICES_MAX * IBV_SYSFS_NAME_MAX] = "";
 	struct prom p;
 
@@ -334,10 +335,10 @@ char *prom_run(const struct prom_about *about, const json_t *document)
 	prom_label(p.labels, "peer", about->peer);
 	if (!about->peer)
 		label_from(p.labels, "peer", json_object_get(ends, "client"), "host");
-	add_outcome(&p, document, ok || below,
+	add_outcome(&p, document, whole,
 		    ok ? 0 : number_of(json_object_get(document, "error"), "exit_status"),
 		    epoch_of(json_text_at(document, "finished_utc")));
-	prom_add(&p, PROM_THRESHOLDS_MET, p.labels, ok || below ? (double)ok : NAN);
+	prom_add(&p, PROM_THRESHOLDS_MET, p.labels, judged ? (double)ok : NAN);
 	add_link_rates(&p, end);
 	add_results(&p, document, end);
 	return prom_end(&p);

@@ -377,9 +377,10 @@ void judge_notes(struct judgement *j)
 		NOTE(j, PAIRS_UPLINKS, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
 	}
 	note_no_cpu(j);
-	note_power(j);
 	if (j->no_normal)
 		j->smallest = NAN; /* no node is named for what its CPU explains */
+	else
+		note_power(j);
 	note_some_slow(j);
 	note_network(j);
 	note_racks(j);

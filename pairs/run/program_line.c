@@ -13,15 +13,16 @@
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
-	"port",           "json",     "json-lines",
-	"persistent",     "reversed", "ready-fd",
-	"wait",           "list",     "check",
-	"version",        "help",     "out_json",
-	"out_json_file",  "csv",      "interval",
-	"run_infinitely", "timeout",  "connect-timeout",
-	"wait_destroy",   "repeat",   "until-stable",
-	"confidence",     "prom",     "min-bw",
-	"max-lat",        "max-loss",
+	"port",           "json",          "json-lines",
+	"persistent",     "reversed",      "ready-fd",
+	"wait",           "list",          "check",
+	"version",        "help",          "out_json",
+	"out_json_file",  "csv",           "interval",
+	"run_infinitely", "timeout",       "connect-timeout",
+	"wait_destroy",   "repeat",        "until-stable",
+	"confidence",     "prom",          "min-bw",
+	"max-lat",        "max-loss",      "min-msgrate",
+	"limit_bw",       "limit_msgrate",
 };
 
 static int refuse_word(const char *word, const char *why, struct fault *f)

@@ -210,6 +210,7 @@ static void follow(struct step *s, struct stop *stop, struct fault *f)
 
 int step_run(struct step *s, struct stop *stop, struct fault *f)
 {
+	bool ssh = strcmp(s->name, "ssh") == 0;
 	struct fault ignored = {0};
 
 	fault_phase(f, "running on all nodes");
@@ -234,10 +235,11 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 		return 0;
 	fault_raise(f, FAULT_DEADLINE, 0, "%s: no node has said anything", s->name);
 	fault_cause(f, "It ended with status %d%s; its own messages are above", s->status,
-		    s->status == 255   ? ", as where ssh itself fails"
-		    : s->status == 127 ? ", as where a program is not found"
-				       : "");
-	if (strcmp(s->name, "ssh") == 0)
-		return fault_fix(f, "try by hand: `ssh %s hostname`", s->hosts->host[0].name);
+		    s->status == 255 && ssh ? ", as where ssh itself fails"
+		    : s->status == 127      ? ", as where a program is not found"
+					    : "");
+	if (ssh)
+		return fault_fix(f, "try by hand, for each host: `ssh %s hostname`",
+				 s->hosts->host[0].name);
 	return fault_fix(f, "try `%s` by hand with a short command, such as `hostname`", s->name);
 }

@@ -69,9 +69,10 @@ none=1000000000
 	says_no client.err 'more than the link'
 }
 
-# at_most LIMIT STATUS DROP PROGRAM ARG…: of what the client sends, one in DROP is lost.
+# at_most LIMIT STATUS DROP PROGRAM ARG…: of what the client sends, one in DROP is lost. The server's thread has
+# $server_had percent of its CPU.
 at_most() {
-	SIMVERBS_FAULT=drop:$none server "$4"
+	SIMVERBS_CPU=${server_had-200} SIMVERBS_FAULT=drop:$none server "$4"
 	SIMVERBS_FAULT=drop:$3 client "${@:4}" -s 64 --max-loss "$1" --json=c.json
 	finish server
 	ended client "$2"
@@ -84,7 +85,8 @@ at_most() {
 	says client.err 'client to server: 10 % of the messages were lost, more than 9.9 % (--max-loss). Fix: see rdmark(7), When messages'
 	json c.json '.status == "below_threshold" and .results[0].lost == 100'
 	at_most 10% 0 10 "${send[@]}"
-	SIMVERBS_CPU=90 at_most 9.9 77 10 "${send[@]}" # who has no CPU posts no receives
+	SIMVERBS_CPU=10 at_most 9.9 6 10 "${send[@]}" # a sender without its CPU loses nothing by that
+	server_had=90 at_most 9.9 77 10 "${send[@]}" # a receiver posts too few receives
 	at_most 1/1000 6 100 "${send[@]}" --min-bw=900T # the first that is missed, and the others
 	says client.err ' of 900 Tb/s (' '(--min-bw 900T). Also 1 % of the messages were lost, more than 0.1 % (--max-loss)'
 	at_most 0.9999 6 100 "${send[@]}"

@@ -68,6 +68,12 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	((status == 77))
 	says 'cannot tell what is normal here: most nodes have fewer than three partners with which both' '0 good, 8 undecided, 0 suspect'
 	[[ $output != *'is too slow is named'* && $output != *'; normal '* ]]
+	# Two racks, whose uplink is slow: one thing cannot be told, not two.
+	made_pairs 10 'when(.from; .from_cpu_percent = 90) | when(.from and ((.from | ltrimstr("n") | tonumber) > 5) != ((.to | ltrimstr("n") | tonumber) > 5); .value = 10)' >all
+	judge all
+	((status == 77))
+	says 'cannot tell what is normal here: '
+	[[ $output != *'is too slow is named'* && $output != *'whether all nodes are good'* ]]
 	# n3 had its CPU, but there is nothing to compare it with.
 	made_pairs 8 "when(.from and .from != \"n3\"; $cpu) | when(.kind == \"player\"; .port_gbps = 100)" >all
 	run "$bin/rdmark-pairs" judge --json --prom all.prom all

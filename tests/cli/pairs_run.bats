@@ -44,6 +44,10 @@ refused() {
 	refused "'ls' is no program that measures" --start "$now" -- ls
 	refused "'--nothing' after --" --start "$now" -- write_bw --nothing
 	refused 'rdmark-pairs sets this option itself' --start "$now" -- write_bw -p 1
+	local threshold
+	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
+		refused 'what each pair must reach is --expect of judge' --start "$now" -- send_bw "$threshold"
+	done
 	printf '%s\n' a b c d e >five
 	refused 'use a number from 2 to 2' --start "$now" --hosts five --self a --schedule incast=3,victim
 	refused 'a victim of write_bw without -D' --start "$now" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5

@@ -267,7 +267,7 @@ refused_like_run() {
 	failed=1 all=1 ssh_sweep
 	[[ $status == 4 && $stderr == *'ssh: no node has said anything. It ended with status 255, as where ssh itself fails; its own messages are above. '* ]] ||
 		{ echo "$status: $stderr"; return 1; }
-	[[ $stderr == *'connect to host n1 '* && $stderr == *'Fix: try by hand: `ssh n1 hostname`'* && ! -e lines ]]
+	[[ $stderr == *'connect to host n1 '* && $stderr == *'Fix: try by hand, for each host: `ssh n1 hostname`'* && ! -e lines ]]
 	echo 127 >code
 	ssh_sweep
 	[[ $stderr == *'status 127, as where a program is not found;'* ]] || { echo "$stderr"; return 1; }

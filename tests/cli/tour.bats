@@ -83,6 +83,12 @@ over() { # the server is told to end, and does
 	ended tour 0
 	grep -q '^send_lat .*(the largest of 2 rows)$' tour.out || fail "$(<tour.out)"
 	grep -q '^write_lat .*(without --connection)$' tour.out || fail "$(<tour.out)"
+	tour -n 200 -c RC -c UD --max-loss 100 --tests send_lat,write_lat # the last one counts
+	ended tour 0
+	grep -q '^write_lat .*(without --connection, --max-loss)$' tour.out || fail "$(<tour.out)"
+	tour -n 200 -c UD -c RC --tests send_lat,write_lat
+	ended tour 0
+	says_no tour.out without
 	tour -c UD --tests read_lat,write_bw
 	ended tour 2
 	says tour.err 'rdmark: reading the command line: -c/--connection UD cannot be used with read_lat'
@@ -138,6 +144,19 @@ over() { # the server is told to end, and does
 	text=$(jq -sr '.[0].results[0].quality.text' tour.json)
 	says tour.err "rdmark: write_lat: disturbed (!): $text"
 	says tour.err "rdmark: write_bw: disturbed (!): "
+	over
+}
+
+@test "a threshold that one test misses for certain counts, whatever cannot be told of another" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the CPU is had for as long as it is had'
+	driver none
+	export SIMVERBS_CPU=10 # both threads: nothing is known of the shortest round trip
+	server 'rdmark server'
+	tour -n 200 --max-lat 0.5 --tests send_lat
+	ended tour 77
+	says tour.err 'cannot tell: '
+	tour -n 200 --max-lat 0.5 --min-bw 900T --tests send_lat,write_bw
+	ended tour 6
 	over
 }
 
