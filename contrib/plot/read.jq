@@ -134,14 +134,14 @@ def why_empty: [.[] | select(.status != "ok") | .error | object | .message | tex
 # --- trend: a history is too long to be kept ---------------------------------------------------
 
 # A document to lines of words with tabs between them: "TIME FIGURE CURVE DISTURBED" for each result, and for a
-# run that failed, or could not begin.
+# run that failed, or could not begin. That it cannot be told whether a figure is good enough is no failure.
 def trend_of($file):
 	if type != "object" then stop("\($file | clean): not a document of rdmark's --json")
 	elif has("interval") then empty
 	else check($file | clean) | about(0) as $about
 	| ([.results | array | .[] | object | select(is_part | not) | row($about)] as $rows
 	| if $rows == [] then "why\t\([.] | why_empty | tojson)" else $rows[] end,
-	  (select(.status | IN("failed", "unavailable")) | $about.when // empty | "\(.)\t0\t{\"failed\":true}\t0"))
+	  (select(.status == "failed" or (.status == "unavailable" and $rows == [])) | $about.when // empty | "\(.)\t0\t{\"failed\":true}\t0"))
 	| if type == "string" then .
 	  else (.gbps // .us[1]) as $y | .when as $when
 	  | ({options, bytes, direction, cut_short, cell, line, pcie, rate: (.gbps != null)} | tojson) as $curve
