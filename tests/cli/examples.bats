@@ -316,36 +316,133 @@ nhc() {
 	says example.err 'no-such'
 }
 
-@test "health-check, check_rdmark: what other tasks on the CPU can explain is no fault; what they cannot is one" {
-	local gbps cpu least p99 node nagios program
+# A program that writes what is in PROGRAM.json, and ends as PROGRAM.status says.
+made_up_documents() {
+	local program
 	for program in write_bw send_lat; do
-		made_up $program 'for a; do case $a in --json) cat "$0.json" ;; --json=*) cat "$0.json" >"${a#*=}" ;; esac; done'
+		made_up $program 'for a; do case $a in --json) cat "$0.json" ;; --json=*) cat "$0.json" >"${a#*=}" ;; esac; done' \
+			'[[ ! -e $0.status ]] || exit "$(<"$0.status")"'
 	done
-	results() {
-		printf '{"test": "%s", "status": "ok", "ends": {"client": {"rate_gbps": 100}, "server": {"rate_gbps": 100}}, "results": [{%s,
-			"quality": {"on_cpu_percent": %s, "reasons": ["client_cpu"]}}]}' "$1" "$2" "$3" >"made-up/$1.json"
-	}
-	# A rate is lower in proportion to the CPU and a bit more at most; p99 may be anything, the least latency is what it is.
-	while read -r gbps cpu least p99 node nagios; do
-		results write_bw "\"bandwidth_gbps\": $gbps" "$cpu"
-		results send_lat "\"latency_min_us\": $least, \"latency_p99_us\": $p99" "$cpu"
+}
+
+results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
+	jq -nc --arg test "$1" --argjson figures "{$2}" --argjson cpu "$3" --argjson other "$4" --arg reasons "$5" '
+		{test: $test, status: "ok", ends: {client: {rate_gbps: 100}, server: {rate_gbps: 200}}, results: [$figures + {measured_by: "client",
+			quality: {on_cpu_percent: $cpu, other_end: {on_cpu_percent: $other}, reasons: ($reasons / "," - ["-"])}}]} | '"${6:-.}" >"made-up/$1.json"
+}
+
+@test "health-check, check_rdmark: what other tasks on the CPU can explain is no fault; what they cannot is one" {
+	local gbps least p99 cpu other reasons node nagios program
+	made_up_documents
+	# A rate is lower in proportion to the CPU and a bit more at most; p99 may be anything, the least latency is what it
+	# is, unless both ends lacked it; and what is no reason explains nothing.
+	while read -r gbps least p99 cpu other reasons node nagios; do
+		results write_bw "\"bandwidth_gbps\": $gbps" "$cpu" "$other" "$reasons"
+		results send_lat "\"latency_min_us\": $least, \"latency_p99_us\": $p99" "$cpu" "$other" "$reasons"
 		example health-check localhost
 		ended example "$node"
 		[[ $node != 77 ]] || says example.err "cannot tell: other tasks had the program's CPU" 'none of 1 peers is well'
 		program=(-c 90 write_bw)
-		((gbps < 90)) || program=(-c 20 send_lat)
+		((${gbps%.*} < 90)) || program=(-c 20 send_lat)
 		example check_rdmark "${program[@]}" localhost
 		ended example "$nagios"
 	done <<-'END'
-		95 40 1 9 0 0
-		44 40 1 9 77 3
-		44 52 1 9 77 3
-		44 60 1 9 1 2
-		44 93 1 9 1 2
-		44 0 1 9 77 3
-		95 40 1 90 77 3
-		95 40 30 90 1 2
+		95 1 9 40 100 client_cpu 0 0
+		44 1 9 40 100 client_cpu 77 3
+		44 1 9 52 100 client_cpu 77 3
+		44 1 9 60 100 client_cpu 1 2
+		44 1 9 93 100 client_cpu 1 2
+		44 1 9 0 100 client_cpu 77 3
+		44 1 9 70 70 client_cpu,server_cpu 77 3
+		44 1 9 80 80 client_cpu,server_cpu 1 2
+		95 1 90 40 100 client_cpu 77 3
+		95 30 90 40 100 client_cpu 1 2
+		95 30 90 50 50 client_cpu,server_cpu 77 3
+		95 30 90 50 50 client_page_faults 1 2
+		87 1 9 98.5 98.5 - 1 2
+		87 1 9 98.5 97 server_cpu 77 3
+		86 1 9 98.5 97 server_cpu 1 2
+		44 1 9 50 100 - 1 2
+		44 1 9 50 100 client_page_faults 1 2
 	END
+}
+
+@test "health-check, check_rdmark: no CPU makes more of a link than it carries, nor a round trip of nothing" {
+	local rate='"bandwidth_gbps": 20'
+	made_up_documents
+	results send_lat '"latency_min_us": 3, "latency_p99_us": 9' 10 10 client_cpu,server_cpu
+	results write_bw "$rate" 10 100 client_cpu
+	plugin 3 'cannot tell' -c 99 -H localhost
+	plugin 2 '20 Gb/s|' -c 101 -H localhost
+	MIN_PERCENT=99 example health-check localhost
+	ended example 77
+	MIN_PERCENT=101 example health-check localhost
+	ended example 1
+	results write_bw "$rate" 10 100 client_cpu '.results[0].measured_by = "both"'
+	plugin 3 'cannot tell' -c 199 -H localhost
+	plugin 2 '20 Gb/s|' -c 201 -H localhost
+	MIN_PERCENT=199 example health-check localhost
+	ended example 77
+	results write_bw "$rate" 10 100 client_cpu '.ends[].more_devices = [{rate_gbps: 50}]'
+	plugin 3 'cannot tell' -c 149 -H localhost
+	plugin 2 '20 Gb/s|' -c 151 -H localhost
+	MIN_PERCENT=99 example health-check localhost
+	ended example 77
+	says example.err "13.3 % of the link's 150 Gb/s"
+	results write_bw "$rate" 10 100 client_cpu '.ends[].rate_gbps = 0'
+	plugin 3 'cannot tell' -c 300 -H localhost # that link may carry any
+	results write_bw '"bandwidth_gbps": 95' 100 100 -
+	MAX_P99_US=0.02 example health-check localhost
+	ended example 77
+	MAX_P99_US=0.001 example health-check localhost
+	ended example 1
+	plugin 3 'cannot tell' -c 0.02 send_lat localhost
+	plugin 2 'p99 9 us|' -c 0.001 send_lat localhost
+}
+
+@test "check_rdmark: a warning is sure, though it may be critical only for want of CPU" {
+	made_up_documents
+	results write_bw '"bandwidth_gbps": 20' 70 100 client_cpu
+	plugin 1 "20 Gb/s; at least a warning: other tasks had the program's CPU|" -w 90 -c 25 -H localhost
+	plugin 2 '20 Gb/s|' -w 90 -c 40 -H localhost
+	plugin 3 "cannot tell: other tasks had the program's CPU|" -w 30 -c 25 -H localhost
+	plugin 1 '20 Gb/s|' -w 90 -c 10 -H localhost
+	results send_lat '"latency_min_us": 30, "latency_p99_us": 90' 50 100 client_cpu
+	plugin 1 'p99 90 us; at least a warning' -w 20 -c 50 send_lat localhost
+}
+
+@test "health-check: that the figures of one peer cannot be judged says nothing of the next" {
+	local doubt='.status = "unavailable" | .error = {phase: "judging the results", message: "cannot tell: too few messages"}'
+	made_up_documents
+	results send_lat '"latency_min_us": 1, "latency_p99_us": 9' 100 100 -
+	results write_bw '"bandwidth_gbps": 95' 50 100 client_cpu "$doubt"
+	echo 77 >made-up/write_bw.status
+	example health-check localhost localhost
+	ended example 77
+	[[ $(grep -c -- '-> localhost: write_bw: cannot tell: too few messages' example.err) == 2 ]] || fail 'not each peer'
+	says example.err 'none of 2 peers is well'
+	results send_lat '"latency_min_us": 30, "latency_p99_us": 90' 100 100 -
+	example health-check localhost # of the same peer, what is measured
+	ended example 1
+	says example.err 'send_lat: p99 is 90 us'
+	mv made-up/write_bw made-up/doubtful
+	mv made-up/write_bw.json made-up/doubtful.json
+	mv made-up/write_bw.status made-up/doubtful.status
+	made_up write_bw 'for peer; do :; done' 'if [[ $peer == localhost ]]; then exec "${0%/*}/doubtful" "$@"; fi' \
+		'for a; do [[ $a != --json=* ]] || cat "${0%/*}/well.json" >"${a#*=}"; done'
+	results write_bw '"bandwidth_gbps": 95' 100 100 -
+	mv made-up/write_bw.json made-up/well.json
+	results send_lat '"latency_min_us": 1, "latency_p99_us": 9' 100 100 -
+	example health-check localhost 127.0.0.1
+	ended example 0
+	example health-check 127.0.0.1 localhost
+	ended example 0
+	# Without RDMA here, no peer says anything.
+	jq -c '.results = [] | .error = {phase: "opening the device", message: "no RDMA device"}' made-up/doubtful.json >none
+	mv none made-up/doubtful.json
+	example health-check localhost 127.0.0.1
+	ended example 77
+	[[ $(<example.err) == "health-check: $(uname -n): no RDMA device" ]] || fail 'it did not end at once'
 }
 
 @test "health-check: one server for every test, as the unit for systemd starts it" {
