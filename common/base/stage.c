@@ -56,7 +56,7 @@ static const struct {
 	{"verifying the data", STAGE_MEASURE},
 	{"taking leave", STAGE_MEASURE},
 	{"judging the result", STAGE_JUDGE},
-	{"judging the results", STAGE_JUDGE},
+	{PHASE_THRESHOLDS, STAGE_JUDGE},
 	{"opening the output files", STAGE_OUTPUT},
 	{"opening the server's files", STAGE_OUTPUT},
 	{"writing to stdout", STAGE_OUTPUT},

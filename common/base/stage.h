@@ -19,6 +19,8 @@ enum stage {
 	STAGES
 };
 
+#define PHASE_THRESHOLDS "judging the results" /* by --min-bw and the like */
+
 /* The stage of a phase, as given to fault_phase(). */
 enum stage stage_of(const char *phase);
 

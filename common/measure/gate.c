@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stage.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
@@ -15,8 +16,6 @@
 #include "measure/result.h"
 #include "proto/fields.h"
 #include "proto/record.h"
-
-#define PHASE "judging the results"
 
 static bool is_rate(const struct gate *gate)
 {
@@ -173,7 +172,7 @@ static void describe_miss(const struct gates *g, const struct gate *gate,
 	char text[512] = "";
 
 	add_shortfall(g, gate, rec, text, sizeof(text));
-	fault_phase(f, PHASE);
+	fault_phase(f, PHASE_THRESHOLDS);
 	fault_raise(f, *unsure ? FAULT_UNAVAILABLE : FAULT_THRESHOLD, 0, "%s%s, %s%s: %s", unsure,
 		    units_size(rec->message_bytes).text, result_direction_words(row->direction),
 		    rec->interrupted ? ", interrupted" : "", text);
@@ -194,7 +193,7 @@ static bool is_unknown(struct gates *g, const struct gate *gate, const struct re
 	double gbps = row->record->bandwidth_gbps;
 	struct fault *f = &g->unknown;
 
-	fault_phase(f, PHASE);
+	fault_phase(f, PHASE_THRESHOLDS);
 	if (gate->of_link && !(g->link_gbps > 0)) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "not judged: the link's rate is not known (%s %s)", gate->option,
@@ -251,7 +250,7 @@ struct fault *gates_doubt(struct gates *g, const char *fix)
 {
 	if (g->strict) {
 		g->doubts++;
-		fault_phase(&g->doubt, PHASE);
+		fault_phase(&g->doubt, PHASE_THRESHOLDS);
 		fault_raise(&g->doubt, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
 		fault_fix(&g->doubt, "%s", fix);
 	}
@@ -272,7 +271,7 @@ int gates_verdict(const struct gates *g, struct fault *f)
 				 g->doubts);
 		return -1;
 	}
-	fault_phase(f, PHASE);
+	fault_phase(f, PHASE_THRESHOLDS);
 	if (!g->judged)
 		return fault_raise(f, FAULT_THRESHOLD, 0, "nothing was measured, but %s was given",
 				   g->gate[0].option);

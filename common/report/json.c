@@ -2,10 +2,10 @@
 /* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
 #include "report/report.h"
 
+#include "base/stage.h"
 #include "cli/percentile.h"
 #include "host/port_events.h"
 #include "plan/test.h"
-#include "base/stage.h"
 #include "proto/fields.h"
 #include "proto/evidence.h"
 #include "proto/message.h"
@@ -236,10 +236,10 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 bool document_is_whole(const json_t *document)
 {
 	const char *status = json_text_at(document, "status");
-	const char *stage = json_text_at(json_object_get(document, "error"), "stage");
+	const char *phase = json_text_at(json_object_get(document, "error"), "phase");
 
 	return !strcmp(status, "ok") || !strcmp(status, "below_threshold") ||
-	       (!strcmp(status, "unavailable") && !strcmp(stage, stage_word(STAGE_JUDGE)));
+	       (!strcmp(status, "unavailable") && !strcmp(phase, PHASE_THRESHOLDS));
 }
 
 bool document_shows(const json_t *document, const json_t *result)

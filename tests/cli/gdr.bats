@@ -65,7 +65,7 @@ both_ended() { # CLIENT SERVER
 @test "no GPU at all: host memory is measured, and what is missing said; status 77" {
 	driver none
 	server gdr_bw
-	client gdr_bw "${quick[@]}" --json=c.json
+	client gdr_bw "${quick[@]}" --json=c.json --prom=c.prom
 	both_ended 77 0
 	cell host 'client->server' host
 	positive "${cell[@]:4:3}"
@@ -76,6 +76,7 @@ both_ended() { # CLIENT SERVER
 	says client.err 'the verdict is UNAVAILABLE. Fix: install ' 'Host memory reached '
 	json c.json '.status == "unavailable" and (.results | length) == 2 and .verdict.cause == "no_gpu" and
 		.error.exit_status == 77'
+	grep -q '^rdmark_up{.*} 0$' c.prom || fail "$(<c.prom)"
 }
 
 @test "no GPU at all, and nobody said for how long: nothing is measured, and what is missing said once" {
