@@ -5,14 +5,21 @@
 
 load ../lib/rdmark
 
-# The phases that the sources under FOLDER… give to fault_phase() or have as PHASE.
+# The phases that the sources under FOLDER… give to fault_phase() or have as PHASE or PHASE_….
 phases() {
-	find "$@" -name '*.c' -exec cat {} + | tr '\n' ' ' |
-		grep -oE '(fault_phase|measure_unfinished)\([^;{]*;|define PHASE +"[^"]*"' |
+	find "$@" -name '*.[ch]' -exec cat {} + | tr '\n' ' ' |
+		grep -oE '(fault_phase|measure_unfinished)\([^;{]*;|define PHASE[A-Z_]* +"[^"]*"' |
 		grep -o '"[^"]*"' | sort -u
 }
 
-listed() { sed -n '/^} phases/,/^};/s/.*{\("[^"]*"\).*/\1/p' "$1" | sort -u; }
+# Those of the table in the source C, whose header names one that others ask for.
+listed() {
+	local name
+	sed -n '/^} phases/,/^};/s/.*{\(["P][^,]*\), STAGE.*/\1/p' "$1" | while read -r name; do
+		[[ $name == \"* ]] || name=$(sed -n "s/^#define $name \(\"[^\"]*\"\).*/\1/p" "${1%c}h")
+		echo "$name"
+	done | sort -u
+}
 
 @test "every phase of a program that measures has a stage, and every phase with a stage is one" {
 	local here=$root
