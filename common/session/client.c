@@ -161,7 +161,8 @@ static int greet_server(struct queue *q)
 		if (p->fault.code != FAULT_PEER ||
 		    (!sent && s->link.oob.received && !s->link.oob.lost))
 			return -1;
-		q->lost = p->fault;
+		if (s->link.oob.received || !q->with[0]) /* one that was busy has ended */
+			q->lost = p->fault;
 		return try_again(q);
 	}
 	rc = handle_answer(q, m);

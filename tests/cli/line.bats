@@ -131,3 +131,12 @@ start_next() {
 	ended second 4
 	says second.err 'No server listens'
 }
+
+@test "who waits comes just when the server ends, and is answered nothing: no server listens" {
+	fake_server hear hello say '{"type":"busy","with":"10.0.0.9:5"}' again hear hello reset
+	start second write_bw -p "$port" --connect-timeout 2 "$host"
+	finish second stranger
+	ended second 4
+	says second.err 'busy with 10.0.0.9:5' 'No server listens'
+	[[ $(<second.err) != *'was lost'* ]]
+}
