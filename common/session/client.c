@@ -18,7 +18,7 @@ struct queue {
 	uint64_t deadline_ns; /* when --connect-timeout expires */
 	uint64_t pause_ns;    /* before the next attempt */
 	char with[80];        /* the client that the server serves, as last shown */
-	struct fault lost;    /* why the connection to a server that had answered was lost */
+	struct fault lost;    /* why a connection was lost, unless a busy server just ended */
 };
 
 /* Pause before the next attempt. Returns 1, or -1 after --connect-timeout or a signal. */
@@ -161,7 +161,8 @@ static int greet_server(struct queue *q)
 		if (p->fault.code != FAULT_PEER ||
 		    (!sent && s->link.oob.received && !s->link.oob.lost))
 			return -1;
-		if (s->link.oob.received || !q->with[0]) /* one that was busy has ended */
+		/* A busy server that ends leaves who comes again unanswered. */
+		if (s->link.oob.received || !q->with[0])
 			q->lost = p->fault;
 		return try_again(q);
 	}
@@ -264,7 +265,7 @@ static int find_server(struct session *s)
 	endpoint_gpu_start(&s->ep);
 	while ((rc = greet_server(&q)) > 0)
 		;
-	/* That a server answered and failed explains more than that no server listens now. */
+	/* That a server took the connection and failed explains more than that none listens now. */
 	if (rc && fault_is(&q.lost) && p->fault.code == FAULT_DEADLINE)
 		p->fault = q.lost;
 	return rc;
