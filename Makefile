@@ -22,7 +22,7 @@
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
 # HARDEN=, SMALL= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
-VERSION := 1.0.0
+VERSION := 2.0.0
 
 # Who answers for the packages ("Name <address>"; else who builds them), and where the project is at home
 # (else nothing says it). A release has both; see packaging/fill.

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/units.h"
 
@@ -43,10 +42,6 @@ int rate_parse(const char *text, uint64_t *rate)
 	double v = 0;
 	int rc;
 
-	if (strcasecmp(text, "max") == 0) {
-		*rate = RATE_UNLIMITED;
-		return 0;
-	}
 	if (n < sizeof(number))
 		memcpy(number, text, n - (unit != RATE_UNSAID));
 	rc = units_parse_decimal(number, &v);
@@ -57,7 +52,7 @@ int rate_parse(const char *text, uint64_t *rate)
 	}
 	if (rc)
 		return rc;
-	if (v * MILLION >= (double)(RATE_UNLIMITED >> UNIT_BITS))
+	if (v * MILLION >= (double)(RATE_MAX >> UNIT_BITS))
 		return -ERANGE;
 	millionths = (uint64_t)(v * MILLION + 0.5);
 	if (v > 0 && !millionths)
@@ -68,7 +63,7 @@ int rate_parse(const char *text, uint64_t *rate)
 
 uint64_t rate_in(uint64_t rate, enum rate_unit unit)
 {
-	if (rate == RATE_NONE || rate == RATE_UNLIMITED || unit_in(rate) != RATE_UNSAID)
+	if (rate == RATE_NONE || unit_in(rate) != RATE_UNSAID)
 		return rate;
 	return rate >> UNIT_BITS << UNIT_BITS | unit;
 }
@@ -97,9 +92,7 @@ const char *rate_format(uint64_t rate, char *buf, size_t size)
 	enum rate_unit unit = unit_in(rate);
 	const char letter[] = {unit == RATE_UNSAID ? '\0' : letters[unit], '\0'};
 
-	if (rate == RATE_UNLIMITED)
-		snprintf(buf, size, "max");
-	else if (rate == RATE_NONE)
+	if (rate == RATE_NONE)
 		snprintf(buf, size, "none");
 	else
 		snprintf(buf, size, "%.15g%s", rate_number(rate), letter);

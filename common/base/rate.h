@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * rate: a rate as a user writes it: "10", "2.5g" or "2.5Gb/s" is Gb/s (10^9 bits), "800M" is MiB/s,
- * "1000000p" is messages per second, "max" is without a limit.
+ * "1000000p" is messages per second.
  *
  * One uint64_t holds number and unit, so a rate is an option's value like any other: 0 is no rate.
  * The number is stored in millionths, so the smallest rates are around 1 kb/s. A rate in Gb/s or
@@ -19,8 +19,8 @@ enum rate_unit {
 	RATE_UNSAID /* the number had no unit */
 };
 
-#define RATE_NONE      UINT64_C(0)
-#define RATE_UNLIMITED ((uint64_t)INT64_MAX) /* no limit */
+#define RATE_NONE UINT64_C(0)
+#define RATE_MAX  ((uint64_t)INT64_MAX)
 
 /* Parse TEXT as above. Returns 0, -EINVAL or -ERANGE; *RATE changes only if 0. */
 int rate_parse(const char *text, uint64_t *rate);
@@ -30,7 +30,7 @@ uint64_t rate_in(uint64_t rate, enum rate_unit unit);
 
 /*
  * Convert RATE, for messages of MESSAGE_BYTES, to messages per second or to Gb/s. A rate without a
- * unit is in Gb/s. RATE must not be RATE_UNLIMITED.
+ * unit is in Gb/s.
  */
 double rate_messages_per_s(uint64_t rate, uint64_t message_bytes);
 double rate_gbps(uint64_t rate, uint64_t message_bytes);

@@ -84,6 +84,19 @@ unsigned text_distance(const char *name, const char *word, size_t size)
 	return row[size];
 }
 
+bool text_is_one_of(const char *names, const char *word, size_t size)
+{
+	for (; *names; names += strcspn(names, " "), names += strspn(names, " ")) {
+		size_t i = 0;
+
+		while (i < size && text_same_letter(names[i], word[i]))
+			i++;
+		if (i == size && size && strchr(" ", names[i]))
+			return true;
+	}
+	return false;
+}
+
 const char *text_next(const char **list, char *buf, size_t size)
 {
 	size_t n;

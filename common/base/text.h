@@ -33,6 +33,9 @@ bool text_same_letter(char a, char b);
 #define TEXT_WORD_MAX 40
 unsigned text_distance(const char *name, const char *word, size_t size);
 
+/* True if the first SIZE letters of WORD are one of the NAMES, which blanks separate. */
+bool text_is_one_of(const char *names, const char *word, size_t size);
+
 /*
  * Copy the first of *LIST, texts separated by commas, to BUF, and step to the rest, NULL after the
  * last one. Returns BUF; NULL: *LIST was NULL.

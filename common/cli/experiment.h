@@ -66,8 +66,6 @@ struct experiment {
 	uint64_t rate_units;     /* enum rate_unit, of a rate_limit without a unit */
 	uint64_t rate_type;      /* enum rate_type */
 	uint64_t burst;          /* messages per burst; AUTO: one post */
-	uint64_t load;           /* latency: a stream of WRITEs during it, as rate_limit; 0: none */
-	uint64_t load_bytes;     /* size of these */
 	uint64_t mr_per_qp;      /* 1: an MR for each QP */
 	uint64_t footprint_bytes; /* each QP's messages walk through this much memory; 0: a page */
 	uint64_t align_bytes;     /* offset of each message from the start of a page */

@@ -54,6 +54,11 @@ static const struct advice {
 	{"client=P", "omit it: with a host, the program is the client"},
 };
 
+/* Options of earlier versions, and what to do instead. */
+static const struct advice removed[] = {
+	{"load load-size", "run write_bw beside it, on other QPs of the same ports"},
+};
+
 bool options_applies(const struct option_row *row, unsigned traits)
 {
 	return !traits || ((traits & row->needs) == row->needs && !(traits & row->never));
@@ -251,6 +256,9 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
+	for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++)
+		if (text_is_one_of(removed[i].names, word, size))
+			return fault_fix(f, "%s", removed[i].text);
 	/* In a short word few letters make another one of it. */
 	for (unsigned d = !size; d <= (size < SHORT_WORD ? 1 : 2); d++)
 		if (list_near(o, word, size, d, &names))

@@ -54,8 +54,7 @@
 #define RECEIVES \
 	.never = FETCHING, .instead = "omit it: READs and atomic operations consume no receive requests"
 #define SENDS_ONLY .instead = "omit it, or use send_bw or send_lat: a multicast message is a SEND"
-#define PACED BW, .instead = "use --latency_rate for a schedule of single messages, or --load to " \
-			     "add a stream with a rate"
+#define PACED BW, .instead = "use --latency_rate for a schedule of single messages"
 
 static const struct option_row table[] = {
 	EXPERIMENT(RUN, "size", 's', SIZE, size_bytes, 1, UINT64_C(1) << 40, "BYTES",
@@ -145,7 +144,7 @@ static const struct option_row table[] = {
 		"check the data after each size, for as long as its run, or at least N messages of "
 		"each QP; wrong data: exit status 5",
 		ONE_ROW, .bare = "1", OURS),
-	EXPERIMENT(PACE, "rate_limit", 0, RATE, rate_limit, 0, RATE_UNLIMITED, "RATE",
+	EXPERIMENT(PACE, "rate_limit", 0, RATE, rate_limit, 0, RATE_MAX, "RATE",
 		"limit sending to RATE, e.g. 2.5g (g Gb/s, M MiB/s, p messages/s)", ONE_ROW, PACED),
 	EXPERIMENT(PACE, "rate_units", 0, CHOICE, rate_units, 0, 2, "M|g|p",
 		"unit of a --rate_limit without a letter: MiB/s, Gb/s or messages/s", PACED),
@@ -153,12 +152,6 @@ static const struct option_row table[] = {
 		"who limits the rate; only SW, this program, is supported", PACED),
 	EXPERIMENT(PACE, "burst_size", 0, NUMBER, burst, 1, 65536, "N",
 		"with --rate_limit: messages sent at a time", PACED),
-	EXPERIMENT(PACE, "load", 0, RATE, load, 0, RATE_UNLIMITED, "RATE",
-		"add a stream of RDMA WRITEs from client to server: RATE in Gb/s, or max", LAT,
-		.instead = "omit it; to run two bandwidth tests at the same time, start two pairs "
-			   "of programs", OURS),
-	EXPERIMENT(PACE, "load-size", 0, SIZE, load_bytes, 1, UINT64_C(1) << 30, "BYTES",
-		"message size of --load", LAT, .instead = "omit it, like --load", OURS),
 	EXPERIMENT_FLAG(BUFFERS, "mr_per_qp", 0, mr_per_qp,
 		"register a memory region for each QP, not one for all", ONE_ROW),
 	EXPERIMENT(BUFFERS, "footprint", 0, SIZE, footprint_bytes, 0, UINT64_C(1) << 40, "BYTES",

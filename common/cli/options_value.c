@@ -24,7 +24,6 @@ void options_use_rate_units(struct options *o)
 	struct experiment *e = &o->experiment;
 
 	e->rate_limit = rate_in(e->rate_limit, (enum rate_unit)e->rate_units);
-	e->load = rate_in(e->load, RATE_GBPS);
 }
 
 int options_check_text(const struct option_row *row, const char *text, struct fault *f)

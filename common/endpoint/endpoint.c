@@ -17,7 +17,7 @@
 
 void endpoint_fetch_fault(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < endpoint_all_workers(ep) && !fault_is(ep->fault); i++)
+	for (unsigned i = 0; i < ep->workers && !fault_is(ep->fault); i++)
 		if (fault_is(&ep->worker[i].fault))
 			*ep->fault = ep->worker[i].fault;
 }
@@ -25,7 +25,7 @@ void endpoint_fetch_fault(struct endpoint *ep)
 /* Run JOB(ARG, i) for every worker: in its thread, or IN_TURN in this one until one fails. */
 static int run_in_all(struct endpoint *ep, pool_job *job, void *arg, bool in_turn)
 {
-	unsigned all = endpoint_all_workers(ep);
+	unsigned all = ep->workers;
 	int rc = 0;
 
 	for (unsigned i = 0; i < all; i++)
@@ -58,7 +58,7 @@ int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 
 int endpoint_abort(struct endpoint *ep)
 {
-	round_abort_all(ep->control, endpoint_all_workers(ep));
+	round_abort_all(ep->control, ep->workers);
 	return -1;
 }
 
@@ -122,9 +122,6 @@ int endpoint_check_devices(struct endpoint *ep)
 		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
-		if (e->load && e->load_bytes > p->port_attr.max_msg_sz)
-			return too_large(ep, p, e->load_bytes, p->port_attr.max_msg_sz,
-					 "--load-size");
 		if (ep->message_max <= max)
 			continue;
 		return too_large(ep, p, ep->message_max, max,
@@ -291,29 +288,26 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 static int make_workers(struct endpoint *ep)
 {
 	uint64_t workers = ep->options->experiment.threads * ep->rails;
-	uint64_t loads = ep->options->experiment.load ? ep->rails : 0, all = workers + loads;
 
 	if (workers * ep->options->experiment.qps > QPS_MAX)
 		return too_many(ep, "QPs", (unsigned)(workers * ep->options->experiment.qps),
 				QPS_MAX);
-	ep->worker = calloc(all, sizeof(*ep->worker));
-	ep->control = aligned_alloc(_Alignof(struct round_control), all * sizeof(*ep->control));
+	ep->worker = calloc(workers, sizeof(*ep->worker));
+	ep->control = aligned_alloc(_Alignof(struct round_control), workers * sizeof(*ep->control));
 	if (!ep->worker || !ep->control)
 		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u threads",
 				   (unsigned)workers);
-	memset(ep->control, 0, all * sizeof(*ep->control));
+	memset(ep->control, 0, workers * sizeof(*ep->control));
 	ep->workers = (unsigned)workers;
-	ep->loads = (unsigned)loads;
-	for (unsigned i = 0; i < endpoint_all_workers(ep); i++) {
+	for (unsigned i = 0; i < ep->workers; i++) {
 		ep->worker[i].ep = ep;
 		ep->worker[i].rail = &ep->rail[i % ep->rails];
 		ep->worker[i].index = i;
-		ep->worker[i].is_load = i >= ep->workers;
 		ep->worker[i].control = &ep->control[i];
 		ep->worker[i].pin.node = -1;
 		ep->control[i].wake_fd = -1;
 	}
-	return pool_init(&ep->pool, (unsigned)all, ep->fault);
+	return pool_init(&ep->pool, ep->workers, ep->fault);
 }
 
 /* Check that the devices support the operations that the test posts. */
@@ -363,19 +357,19 @@ int endpoint_connect(struct endpoint *ep)
 void endpoint_quiesce(struct endpoint *ep)
 {
 	pool_release(&ep->pool);
-	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+	for (unsigned i = 0; i < ep->workers; i++)
 		worker_quiesce(&ep->worker[i]);
 }
 
 static void release_workers(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < endpoint_all_workers(ep); i++)
+	for (unsigned i = 0; i < ep->workers; i++)
 		worker_release(&ep->worker[i]);
 	free(ep->worker);
 	free(ep->control);
 	ep->worker = NULL;
 	ep->control = NULL;
-	ep->workers = ep->loads = 0;
+	ep->workers = 0;
 }
 
 void endpoint_release(struct endpoint *ep)

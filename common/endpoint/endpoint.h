@@ -38,8 +38,7 @@ struct endpoint {
 	unsigned rails;
 	struct worker *worker;
 	unsigned workers;
-	unsigned loads;                /* additional workers that only make load */
-	struct round_control *control; /* one per worker, including loads */
+	struct round_control *control; /* one per worker */
 	struct pool pool;
 	struct gpu *gpu;         /* NULL: no GPU is used */
 	struct fault gpu_absent; /* why there is none, if that is not a failure */
@@ -54,12 +53,6 @@ struct endpoint {
 	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 	uint32_t group_number;   /* with -g: the workers' groups are from this one on */
 };
-
-/* The number of all workers, and of the pool's threads: those that measure, then the loads. */
-static inline unsigned endpoint_all_workers(const struct endpoint *ep)
-{
-	return ep->workers + ep->loads;
-}
 
 /* List the devices, and check that a usable one exists, with what -x and -s need. The caller frees
  * LIST. */

@@ -103,7 +103,7 @@ int worker_group_make(struct worker *t)
 {
 	union ibv_gid group;
 
-	if (!t->ep->options->experiment.mcg || t->is_load || t->ep->server)
+	if (!t->ep->options->experiment.mcg || t->ep->server)
 		return 0;
 	if (choose_group(t, &group))
 		return -1;
@@ -116,7 +116,7 @@ int worker_group_connect(struct worker *t)
 	union ibv_gid told = others_group(t->theirs.gid), group;
 	char theirs[64];
 
-	if (!t->ep->options->experiment.mcg || t->is_load)
+	if (!t->ep->options->experiment.mcg)
 		return 0;
 	gid_format(&told, theirs, sizeof(theirs));
 	if (!multicast_is_group(&told) ||

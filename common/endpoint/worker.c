@@ -14,7 +14,6 @@
 #include "verbs/transports.h"
 
 #define STAGED_BATCH     32  /* receives that are reposted at a time */
-#define LOAD_TX_DEPTH    128
 
 /* True if the peer's messages consume receives of this end. */
 static bool worker_receives(const struct endpoint *ep)
@@ -205,7 +204,7 @@ int worker_pin(struct worker *t)
 	 * Several threads have a CPU each. Workers alternate between rails, so the quotient is the
 	 * worker's number on its rail.
 	 */
-	if (endpoint_all_workers(ep) > ep->rails)
+	if (ep->workers > ep->rails)
 		pin_core(&t->pin, t->index / ep->rails, ep->server);
 	if (!worker_is_first(t))
 		return 0;
@@ -215,31 +214,14 @@ int worker_pin(struct worker *t)
 	return 0;
 }
 
-/* Make the worker of a load: it sends WRITEs during a ping-pong, to memory that no loop reads. */
-static int make_load_qp(struct worker *t)
-{
-	unsigned max = (unsigned)t->rail->hca.info.attr.max_qp_wr;
-	struct qp_attr w = {
-		.transport = transport_rc(), /* whatever the ping-pong uses */
-		.count = 1,
-		.tx_depth = max < LOAD_TX_DEPTH ? max : LOAD_TX_DEPTH,
-		.access = IBV_ACCESS_REMOTE_WRITE,
-		.pkey_index = t->rail->route.pkey_index,
-		.first = t->index, /* a ping-pong has one QP per thread */
-	};
-
-	return qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault);
-}
-
 int worker_make(struct worker *t)
 {
-	unsigned qps = t->is_load ? 1 : (unsigned)t->ep->options->experiment.qps;
+	unsigned qps = (unsigned)t->ep->options->experiment.qps;
 
 	if (qp_address_init(&t->mine, qps))
 		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "allocating details of %u QPs",
 				   qps);
-	if (t->is_load ? make_load_qp(t) || worker_load_memory(t)
-		       : make_qps(t) || worker_memory(t) || make_receives(t))
+	if (make_qps(t) || worker_memory(t) || make_receives(t))
 		return -1;
 	t->mine.gid = t->rail->gid;
 	t->mine.lid = t->rail->hca.info.port_attr.lid;

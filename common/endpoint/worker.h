@@ -15,7 +15,6 @@ struct worker {
 	struct endpoint *ep;
 	struct rail *rail;
 	unsigned index;
-	bool is_load; /* it runs the stream of --load and does not measure */
 	struct pin pin;
 	struct qp_set qps;
 	struct cm cm; /* with -R: connects the QPs */
@@ -31,9 +30,8 @@ struct worker {
 int worker_pin(struct worker *t);
 int worker_make(struct worker *t);
 
-/* worker_memory.c: allocate a worker's buffer; and a load's. */
+/* worker_memory.c: allocate a worker's buffer. */
 int worker_memory(struct worker *t);
-int worker_load_memory(struct worker *t);
 /* The access rights of the peer to the worker's memory. */
 unsigned worker_access(const struct worker *t);
 /* The memory of its messages at both ends, as far as it is known. */

@@ -24,7 +24,7 @@ static uint64_t all_buffers(const struct endpoint *ep, uint64_t bytes)
 
 	if (ep->own_schedule && ep->gpu)
 		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
-	return bytes * ep->workers + e->load_bytes * ep->loads;
+	return bytes * ep->workers;
 }
 
 /* Offsets in the buffer. */
@@ -133,8 +133,6 @@ unsigned worker_access(const struct worker *t)
 
 	if (o->fetches && rail_is_iwarp(t->rail)) /* the response is a WRITE, as if the peer's */
 		access |= IBV_ACCESS_REMOTE_WRITE;
-	if (t->is_load)
-		access = IBV_ACCESS_REMOTE_WRITE;
 	if (!t->ep->options->experiment.strict_order)
 		access |= IBV_ACCESS_RELAXED_ORDERING;
 	return access;
@@ -170,23 +168,6 @@ int worker_memory(struct worker *t)
 	t->mine.addr = t->out + l.into;
 	t->mine.stride = l.stride;
 	return tell_keys(t);
-}
-
-int worker_load_memory(struct worker *t)
-{
-	uint64_t bytes = t->ep->options->experiment.load_bytes;
-	struct mem_attr attr = {
-		.pd = t->qps.pd,
-		/* small messages walk through a page: loop/stream.h */
-		.memory = {.bytes = bytes > PAGE_BYTES ? bytes : PAGE_BYTES, .pin = &t->pin},
-		.access = worker_access(t),
-	};
-
-	if (mem_init(&t->mem, &attr, &t->fault))
-		return -1;
-	t->out = t->mine.addr = t->mem.memory.addr;
-	t->mine.rkey = t->mem.rkey;
-	return 0;
 }
 
 struct round_memory worker_buffers(const struct worker *t)

@@ -31,7 +31,6 @@ struct paced {
 	unsigned burst;               /* messages per burst, a whole number of posts */
 	unsigned __int128 burst_step; /* from one burst to the next */
 	bool burst_is_post;
-	bool no_wait; /* do not wait out the pause after the last burst: for background load */
 	unsigned __int128 due; /* a stream's next message's burst, in ticks / 2^64 */
 	uint64_t left;         /* messages of that burst */
 	/* results */

@@ -99,7 +99,7 @@ int stream_rest(struct round *r, uint64_t messages, struct round *arrivals)
 		r->result.start_ticks + (uint64_t)((r->paced->step * messages + UINT64_MAX) >> 64);
 	uint64_t last = r->result.end_ticks, now = last;
 
-	while (!r->paced->no_wait && !round_aborted(r) && (int64_t)(until - now) > 0) {
+	while (!round_aborted(r) && (int64_t)(until - now) > 0) {
 		if (arrivals && stream_receive_some(arrivals, &at) < 0)
 			return -1;
 		now = clock_ticks(r->clock);

@@ -178,7 +178,7 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 	const struct end *mine = &ep->rail[0].mine, *theirs = &ep->rail[0].theirs;
 
 	if (ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
-	    e->latency_gap_us || e->latency_rate || e->load || experiment_loses(e) ||
+	    e->latency_gap_us || e->latency_rate || experiment_loses(e) ||
 	    shares_port(ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || !(packet_header_bytes(ep) > 0) ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))

@@ -19,9 +19,7 @@ uint64_t link_patience_ns(const struct link *l)
 
 void link_bound(struct link *l, const struct experiment *e, uint64_t rails)
 {
-	/* One more thread per rail for --load, with a QP. */
-	l->oob.bounds =
-		bounds_experiment(rails * (e->threads + 1), rails * (e->qps * e->threads + 1));
+	l->oob.bounds = bounds_experiment(rails * e->threads, rails * e->qps * e->threads);
 }
 
 int link_send(struct link *l, json_t *m)

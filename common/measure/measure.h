@@ -66,7 +66,7 @@ struct measure {
 	struct gates *gates; /* thresholds for the rows; checked by the client */
 	struct repeat *repeat;
 	/* owned */
-	struct meter *meter;     /* one per worker, including loads */
+	struct meter *meter;     /* one per worker */
 	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
 	json_t *receivers;       /* -g: what each QP of the last round received and lost; or NULL */
@@ -135,7 +135,6 @@ struct measurement {
 	uint64_t messages_expected; /* of all workers and QPs; 0: unknown */
 	uint64_t trips[2]; /* used by the watch: trips_ticks at the last interval and live line */
 	_Atomic unsigned sending;   /* workers that are still sending */
-	_Atomic unsigned need_load; /* workers that still need their load */
 	struct watch *watch;
 	struct usage usage;
 	struct worst worst; /* of the intervals, if any */

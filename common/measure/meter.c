@@ -70,14 +70,12 @@ static int allocate_meter_job(void *arg, unsigned i)
 	bool keep = (o->histogram || o->unsorted) && measure_keeps_samples(ms->options, ms->repeat);
 	struct meter *t = &ms->meter[i];
 
-	if (t->worker->is_load)
-		return 0;
 	return allocate_samples(t, keep) || allocate_peak(t) || verify_make(t) ? -1 : 0;
 }
 
 int measure_make(struct measure *ms)
 {
-	unsigned all = endpoint_all_workers(ms->ep);
+	unsigned all = ms->ep->workers;
 
 	ms->meter = calloc(all, sizeof(*ms->meter));
 	ms->records = calloc(2 * all, sizeof(*ms->records));
@@ -100,7 +98,7 @@ void measure_release(struct measure *ms)
 	ms->own = NULL;
 	json_decref(ms->receivers);
 	ms->receivers = NULL;
-	for (unsigned i = 0; ms->meter && i < endpoint_all_workers(ms->ep); i++) {
+	for (unsigned i = 0; ms->meter && i < ms->ep->workers; i++) {
 		struct meter *t = &ms->meter[i];
 
 		verify_release(t);

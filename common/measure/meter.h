@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * meter: what a worker's loop writes. They are an array, those that measure before the loads:
+ * meter: what a worker's loop writes. They are an array:
  * functions for all workers of this end take the first.
  */
 #pragma once

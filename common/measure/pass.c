@@ -132,23 +132,13 @@ static int run_loop(struct meter *t, round_loop *loop)
 	return rc ? endpoint_abort(t->ep) : 0;
 }
 
-/*
- * A worker of the leader: it sends the load, or runs the leading loop after the load has started.
- */
 static int lead_job(void *arg, unsigned i)
 {
 	struct measurement *meas = arg;
 	struct meter *t = &meas->ms->meter[i];
-	int rc;
 
 	pool_meet(&t->ep->pool);
-	if (t->worker->is_load)
-		return load_run(t) ? endpoint_abort(t->ep) : 0;
-	load_await(t);
-	rc = run_loop(t, loop_of(t->ep, meas->attr.kind, false));
-	if (atomic_fetch_sub(&meas->need_load, 1) == 1)
-		load_end(t->ep);
-	return rc;
+	return run_loop(t, loop_of(t->ep, meas->attr.kind, false));
 }
 
 static int follow_job(void *arg, unsigned i)
@@ -157,8 +147,7 @@ static int follow_job(void *arg, unsigned i)
 	struct meter *t = &meas->ms->meter[i];
 
 	pool_meet(&t->ep->pool);
-	/* The load is RDMA writes: the end that they reach has nothing to do. */
-	return t->worker->is_load ? 0 : run_loop(t, loop_of(t->ep, meas->attr.kind, true));
+	return run_loop(t, loop_of(t->ep, meas->attr.kind, true));
 }
 
 /* Both directions: send all messages and receive meanwhile, then receive the rest. */

@@ -170,7 +170,6 @@ static void clear_results(struct measurement *meas)
 	meas->theirs.workers = ms->records + ms->ep->workers;
 	meas->mine.record.quality = meas->theirs.record.quality = quality_unknown();
 	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
-	atomic_store(&meas->need_load, ms->ep->workers);
 	if (meas->attr.warmup) {
 		ms->alone = (struct alone){0};
 		ms->alone_bytes = meas->attr.message_bytes;
@@ -194,16 +193,12 @@ int round_prepare(struct measurement *meas)
 		return -1;
 	clock_calibrate(ms->clock); /* the schedule is in ticks */
 	clear_results(meas);
-	for (unsigned i = 0; i < endpoint_all_workers(ms->ep); i++) {
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		struct meter *t = &ms->meter[i];
-		bool load = t->worker->is_load;
 
-		if (load)
-			load_prepare(t);
-		else
-			prepare_worker(t, meas);
+		prepare_worker(t, meas);
 		fault_phase(&t->worker->fault, ms->fault->phase);
-		prepare_control(t->worker->control, load ? ROUND_ENDLESS : target,
+		prepare_control(t->worker->control, target,
 				open ? ROUND_ENDLESS : target * t->worker->qps.count);
 	}
 	return 0;

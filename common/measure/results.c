@@ -295,8 +295,6 @@ static void measure_all(struct measurement *meas)
 		found->record = found->workers[0];
 	else
 		add_workers(all, found);
-	if (all->ep->loads)
-		found->record.load_gbps = load_gbps(all);
 }
 
 void results_measure(struct measurement *meas)

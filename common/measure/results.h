@@ -92,15 +92,3 @@ int loss_read_receivers(struct measure *ms, const json_t *done);
 
 /* How often what T counted counts: a message to a group once for each QP there. */
 uint64_t results_copies(const struct meter *t);
-
-/*
- * load.c: the stream of WRITEs during a ping-pong (--load): one additional worker for each rail,
- * from the client into memory that is not read. During a pass the load's thread runs load_run(),
- * while each measuring worker T waits in load_await() for the load's first progress. The last one
- * that is over calls load_end(). And its rate in the round, over all rails.
- */
-void load_prepare(struct meter *t);
-int load_run(struct meter *t);
-void load_await(const struct meter *t);
-void load_end(struct endpoint *ep);
-double load_gbps(const struct meter *all);

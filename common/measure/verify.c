@@ -23,8 +23,7 @@ static int step_job(void *arg, unsigned i)
 	struct step *step = arg;
 	struct meter *t = &step->ms->meter[i];
 
-	/* the pool also runs the load workers, numbered after the others */
-	if (t->worker->is_load || step->part(t) == 0)
+	if (step->part(t) == 0)
 		return 0;
 	return endpoint_abort(step->ms->ep); /* the others must not wait for this one */
 }

@@ -127,8 +127,7 @@ int verify_make(struct meter *t)
 	v = t->verify;
 	bytes = v->out_bytes + v->in_bytes;
 	if (ep->server && limits_memory(&ep->options->local,
-					(bytes + t->worker->mem.memory.bytes) * ep->workers +
-						e->load_bytes * ep->loads,
+					(bytes + t->worker->mem.memory.bytes) * ep->workers,
 					&t->worker->fault))
 		return -1;
 	if (!ep->gpu_memory)

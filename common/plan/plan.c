@@ -23,7 +23,6 @@
 #define TX_DEPTH_PINGPONG   64 /* so that one send in many is signalled */
 #define VERIFY_MESSAGES_MAX 1024
 #define PACED_SIGNAL_S      1e-4 /* by a schedule, from one completion of a QP to the next */
-#define LOAD_SIGNALS        16   /* WRITEs for each completion, without a schedule */
 
 #define PACED_IN_SOFTWARE                                                                  \
 	"omit it: rdmark paces in software (SW); set pacing by the NIC with tc(8) or the " \
@@ -45,15 +44,11 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 		 PACED_IN_SOFTWARE},
 		{e->rate_type == RATE_TYPE_PP, "--rate_limit_type PP is not supported",
 		 PACED_IN_SOFTWARE},
-		{e->rate_limit == RATE_UNLIMITED, "--rate_limit max is not a rate",
-		 "omit it: without --rate_limit, the rate is not limited"},
 		{e->rate_limit && e->events, "--rate_limit cannot be used with -e/--events",
 		 "omit -e: a thread that paces its messages cannot sleep until a completion"},
 		{e->latency_rate && e->latency_gap_us,
 		 "--latency_rate cannot be used with --latency_gap",
 		 "omit one of the two: each of them sets when a message is sent"},
-		{e->load && e->rdma_cm, "--load cannot be used with -R/--rdma_cm",
-		 "omit -R: the QPs of the load are connected over TCP"},
 		{e->verify && e->run_infinitely, "--verify cannot be used with --run_infinitely",
 		 "limit the run with -n or -D: data are verified after it"},
 		{e->mcg && e->connection != CONNECTION_UD,
@@ -85,7 +80,6 @@ static int check_efa(const struct experiment *e, struct fault *f)
 		const char *option, *fix;
 	} all[] = {
 		{e->use_srq, "--use-srq", "omit it: an EFA has no shared receive queues"},
-		{e->load, "--load", "omit it: the load is WRITEs over RC, which an EFA lacks"},
 		{e->outs != EXPERIMENT_AUTO, "--outs",
 		 "use -t: an EFA limits READs by the send queue alone"},
 	};
@@ -278,15 +272,4 @@ struct plan_round plan_round(const struct experiment *e, const struct plan_attr 
 			p.cq_mod = paced_cq_mod(e, &p);
 	}
 	return p;
-}
-
-struct plan_round plan_load(const struct experiment *e, unsigned loads)
-{
-	if (e->load == RATE_UNLIMITED)
-		return (struct plan_round){.cq_mod = LOAD_SIGNALS};
-	return (struct plan_round){
-		.cq_mod = 1,
-		.messages_per_s = rate_messages_per_s(e->load, e->load_bytes) / loads,
-		.burst = 1,
-	};
 }

@@ -68,9 +68,6 @@ struct plan_round {
 };
 struct plan_round plan_round(const struct experiment *e, const struct plan_attr *attr);
 
-/* The same for each of the LOADS streams that run during a ping-pong. */
-struct plan_round plan_load(const struct experiment *e, unsigned loads);
-
 /*
  * What matters for a QP's depth in addition to the experiment: a latency test; a ping-pong; the
  * peer's messages consume receives; a missing receive ends the connection (iWARP) instead of

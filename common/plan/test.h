@@ -21,7 +21,7 @@ typedef int round_loop(struct round *r);
 	.cq_mod = EXPERIMENT_AUTO, .mtu_bytes = EXPERIMENT_AUTO, .inline_bytes = EXPERIMENT_AUTO, \
 	.qp_timeout = 14, .recv_post_list = EXPERIMENT_AUTO, .hop_limit = 255, .retry_count = 7,  \
 	.warmup = EXPERIMENT_AUTO, .rate_units = RATE_GBPS, .burst = EXPERIMENT_AUTO,             \
-	.load_bytes = 65536, .outs = EXPERIMENT_AUTO
+	.outs = EXPERIMENT_AUTO
 
 struct test {
 	const char *name;    /* "send_bw"; both ends must run the same */

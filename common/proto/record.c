@@ -66,7 +66,7 @@ static const struct field rows[] = {
 	IN_OR_NULL(latency_corrected_p99_9_us, corrected.p99_9_us),
 	IN_OR_NULL(latency_corrected_p99_99_us, corrected.p99_99_us),
 	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
-	IN(late_max_us, pace.late_max_us), ROW(load_gbps),
+	IN(late_max_us, pace.late_max_us),
 	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = COPIES_MAX), ROW(resent, COUNT), ROW(sent_gbps),
 	IN(intervals, intervals.count, COUNT),
 	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),

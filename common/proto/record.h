@@ -53,7 +53,6 @@ struct record {
 		uint64_t late_messages; /* posted later than 1 us after they were due */
 		double late_max_us;     /* maximum lateness */
 	} pace;
-	double load_gbps;       /* of the --load stream */
 	uint64_t interrupted;   /* 1: the run ended early; all values are of the part that was
 				   measured */
 	uint64_t lost;   /* messages sent that did not arrive; latency: round trips without a

@@ -107,9 +107,6 @@ static void note_pace(const struct report *r, const struct record *rec, const ch
 	if (r->about.test->latency && rate)
 		report_note(r, "%s: %.0f of %" PRIu64 " messages/s; %s", size.text,
 			    rec->messages_per_s, rate, kept);
-	if (rec->load_gbps > 0)
-		report_note(r, "%s: during a load of %s", size.text,
-			    unit_rate(true, rec->load_gbps).text); /* the unit of --load */
 }
 
 /* That there is no rate of both directions together: of the first row that has none, or of a run. */

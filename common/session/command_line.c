@@ -22,7 +22,6 @@ static const struct idle {
 	{"burst_size", "rate_limit", false, "--burst_size is ignored without --rate_limit"},
 	{"rate_units", "rate_limit", false, "--rate_units is ignored without --rate_limit"},
 	{"histogram", "json", false, "--histogram is ignored without --json", "json-lines"},
-	{"load-size", "load", false, "--load-size is ignored without --load"},
 	{"MGID", "mcg", false, "-M/--MGID has no effect unless the client has -g/--mcg"},
 	{"report-both", "bidirectional", false,
 	 "--report-both is ignored without -b/--bidirectional"},

@@ -79,7 +79,6 @@ def row($about):
 		half: (.plus_minus_percent | number), # of gbps, 95 %
 		disturbed: is_disturbed,
 		rate: (.messages_per_s | number),
-		load: (.load_gbps | number // 0),
 		limit: (.rate_limit_gbps | number),
 		cell: (.cell | clean),
 		route: (.route | clean),

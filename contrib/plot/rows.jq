@@ -5,7 +5,7 @@
 
 # Those that make rows unlike, whatever else differs; the other options are told only where these do
 # not tell rows apart: they may follow from them.
-def telling: ["test", "size", "connection", "transport", "bidirectional", "reversed", "qp", "threads", "load", "memory", "direction"];
+def telling: ["test", "size", "connection", "transport", "bidirectional", "reversed", "qp", "threads", "memory", "direction"];
 
 def short: sub("_(bytes|us|s|per_s)$"; "");
 
@@ -44,10 +44,10 @@ def splitting($x):
 # --- the axis ----------------------------------------------------------------------------------
 
 # Where a row lies on it: what was measured rather than what was asked for.
-def at($x): if $x == "load" then .load elif $x == "rate_limit" then .limit else .options[$x] end;
+def at($x): if $x == "rate_limit" then .limit else .options[$x] end;
 
 def axis_name($x):
-	{size: "message size [bytes]", qp: "QPs", load: "background load [Gb/s]", rate_limit: "rate limit [Gb/s]"}[$x]
+	{size: "message size [bytes]", qp: "QPs", rate_limit: "rate limit [Gb/s]"}[$x]
 	// ($x | short) + if $x | test("_bytes$") then " [bytes]" elif $x | test("_us$") then " [us]"
 		elif $x | test("_per_s$") then " [1/s]" else "" end;
 

@@ -231,7 +231,7 @@ runs() {
 	local args
 	for args in 'send_lat -c UC' send_lat write_lat 'write_lat -c UC' 'send_lat -c UD' send_bw write_bw 'send_bw -c UC' \
 		'send_bw -c UD' 'write_bw -b' 'send_bw -b -s 64' 'write_bw --write_with_imm' 'write_bw -q 4' 'send_bw --verify' \
-		'write_lat --load=1g' 'gdr_bw --plain'; do
+		'gdr_bw --plain'; do
 		# shellcheck disable=SC2086 # words
 		runs "$thunderbolt" "$thunderbolt" $args
 		json c.json '.effective | .tx_depth == 32 and .rx_depth <= 32 and .inline_bytes == 0'

@@ -64,7 +64,7 @@ need_no_cm() {
 	local refused name
 	on "$iwarp"
 	for refused in 'send_bw -c UC' 'send_bw --send_with_imm' 'send_lat -c UD' 'write_bw --write_with_imm' 'write_lat --write_with_imm' \
-		'send_lat --load 1' 'send_bw --ipv6' gdr_bw; do
+		'send_bw --ipv6' gdr_bw; do
 		read -r _ name _ <<<"$refused"
 		# shellcheck disable=SC2086 # a program
 		server ${refused%% *}

@@ -115,7 +115,7 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	says picture.gp "'tx_depth'"
 }
 
-@test "options that are no numbers are bars; the load is what was measured" {
+@test "options that are no numbers are bars" {
 	document run.json send_lat -n 100
 	made rc.json run.json '.results[0].latency_p50_us = 10'
 	made uc.json run.json '.results[0].latency_p50_us = 20 | .experiment.connection = "UC"'
@@ -123,12 +123,6 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	script -k latency -x connection both.json
 	data s1 '* 10 10 10 NaN 10 "10"' '* 20 20 20 NaN 20 "20"'
 	says picture.gp '"RC" 0, "UC" 1' 'with boxes'
-	made 9g.json run.json '.experiment.load = "9g" | .results[0] |= (.load_gbps = 8.5 | .latency_p50_us = 30)'
-	made max.json run.json '.experiment.load = "max" | .results[0] |= (.load_gbps = 8.25 | .latency_p50_us = 40)'
-	cat 9g.json max.json rc.json >load.json
-	script load.json
-	data s1 '0 10 *' '8.25 40 *' '8.5 30 *'
-	says picture.gp 'background load [Gb/s]' "title 'median'"
 }
 
 @test "repeated measurements: the one in the middle, whiskers, a dot for each" {

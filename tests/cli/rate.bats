@@ -3,7 +3,7 @@
 # bats file_tags=standin,long
 # shellcheck disable=SC2016,SC2034,SC2154 # $ of jq, a counter; what lib/rdmark.bash sets
 #
-# --rate_limit and --load on a link whose speed is known, and so low that 128 messages on their way
+# --rate_limit on a link whose speed is known, and so low that 128 messages on their way
 # last longer than a busy machine leaves a process waiting.
 
 load ../lib/rdmark
@@ -99,7 +99,7 @@ gbps_of() { echo "(.results[] | if .by_end then .by_end.$1 else select(.measured
 @test "what has no schedule says so" {
 	local words
 	for words in 'write_lat --rate_limit 1' 'write_bw --rate_limit max' 'send_bw --rate_limit 1 --rate_limit_type HW' \
-		'send_bw --rate_limit_type PP' 'write_bw --load 1' 'send_lat --load 1 -R' 'send_lat --load 1x' 'write_bw --rate_limit 1z3'; do
+		'send_bw --rate_limit_type PP' 'write_bw --rate_limit 1z3'; do
 		# shellcheck disable=SC2086 # words
 		start cli $words 127.0.0.1
 		finish cli
@@ -108,65 +108,3 @@ gbps_of() { echo "(.results[] | if .by_end then .by_end.$1 else select(.measured
 	done
 }
 
-# loaded LEAST ARG…: a ping-pong beside a load, which is at least LEAST Gb/s in the best of four runs: on a busy machine the
-# stream gets less of a CPU.
-loaded() { tries 1 4 ".results[0].load_gbps >= $1" beside_load "${@:2}"; }
-
-# A ping waits behind the stream's queue if that is full most of the time.
-beside_load() {
-	pair "$@" --json=c.json
-	json c.json '.results[0] | .load_gbps < 0.401 and (.load_gbps < 0.36 or .latency_p50_us > 6000)'
-}
-
-# The stream's queue, 128 messages of 8 KiB, takes the link 21 ms: each ping waits behind it.
-@test "--load: the ping-pong waits behind the stream, and the result says what that was" {
-	local program
-	for program in "${latency_programs[@]}"; do
-		pair "$program" -n 30 --warmup 10 --json=c.json
-		json c.json '.results[0] | .load_gbps == null and .latency_min_us < 4000'
-		loaded 0.36 "$program" -n 30 --warmup 10 --load max --load-size 8k --csv=full:c.csv
-		json c.json '.experiment.load == "max" and (.results | length == 1 and (.[0] | has("by_end") | not))'
-		grep -Eq 'during a load of [0-9.]+ Gb/s$' client.err || fail 'not said'
-		says server.err 'during a load of '
-		[[ $(<c.csv) == *,load_gbps,* ]]
-		rm c.csv
-	done
-}
-
-@test "--load of a rate and a size" {
-	loaded 0.05 write_lat -D 2 --load 0.1 --load-size 16k
-	json c.json '.results[0].load_gbps < 0.105'
-	json c.json '.experiment | .load == "0.1g" and .load_size_bytes == 16384'
-}
-
-@test "--load with --threads: each has its samples beside it" {
-	pair send_lat --threads 2 -n 20 --load 0.1 --json=c.json
-	json c.json '.results[0] | .messages == 40 and .load_gbps > 0'
-}
-
-@test "--load -a: beside every size" {
-	pair write_lat -a -n 2 --warmup 1 --load 0.1 --load-size 1k --json=c.json
-	json c.json '(.results | length) == 23 and all(.results[]; .load_gbps > 0)'
-}
-
-@test "a peer that dies under load is noticed" {
-	server write_lat --timeout 3
-	proxy
-	start_client write_lat -D 100 --load max --load-size 8k --warmup 5 --timeout 3
-	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
-	kill -KILL "${pid[server]}"
-	finish client server
-	ended_with_any client 3 4
-	within client 30
-}
-
-@test "a signal ends a loaded run, and what was measured is printed" {
-	server write_lat
-	proxy
-	start_client write_lat -D 100 --load 0.1 --load-size 8k --warmup 5 --json=c.json
-	await 'client round' 'server ready' 'client round' 'server ready' 'client alive'
-	kill -INT "${pid[client]}"
-	finish client server
-	ended client 130
-	json c.json '.status == "interrupted" and .results[0].load_gbps > 0'
-}

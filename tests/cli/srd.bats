@@ -134,7 +134,6 @@ refused() {
 	refused 77 '-R/--rdma_cm cannot be used with transport SRD' send_bw -R -c SRD
 	refused 77 '-R/--rdma_cm cannot be used with transport SRD' send_bw -R
 	refused 2 '--use-srq cannot be used with transport SRD' send_bw --use-srq
-	refused 2 '--load cannot be used with transport SRD' send_lat --load max
 	refused 2 '--outs cannot be used with transport SRD' read_bw --outs 4
 	refused 2 '-I/--inline_size cannot be used with write_bw over SRD' write_bw -I 16
 	refused 2 '--post-api send cannot be used with read_bw over SRD' read_bw --post-api send

@@ -58,21 +58,11 @@ setup_file() { need_device; }
 	done
 }
 
-@test "a load's messages are no larger than the device takes" {
-	export SIMVERBS_DEVICES='sim0 max_msg=8m gid.0=v2/127.0.0.1'
-	server write_lat
-	client write_lat --load 1 --load-size 16m -n 5
-	ended client 2
-	serves_next write_lat
-	says client.err '--load-size' 'supports at most'
-}
-
-@test "a schedule over CQs of each QP, and data verified over them; a load beside UD" {
+@test "a schedule over CQs of each QP, and data verified over them" {
 	pair write_bw --rate_limit 1 -q 4 --own-cqs -n 50 -s 4096
 	pair send_bw -q 4 --own-cqs -n 50 -s 4096 --verify --json=c.json
 	json c.json '.results[0].verification.errors == 0'
 	pair send_bw -c UD -q 2 -n 50 -s 1024 --verify --json=c.json
 	json c.json '.results[0].verification.errors == 0'
-	pair send_lat -c UD -n 20 --load 0.1
 	pair write_bw -e --footprint 64k -s 4096 -n 100
 }

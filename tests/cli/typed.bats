@@ -32,6 +32,11 @@ no_device_here() {
 	return 0
 }
 
+@test "an option of an earlier version is unknown, with what to do instead" {
+	answered 'unknown option --load-size. Fix: run write_bw beside it' send_lat --load-size 64 localhost
+	answered 'unknown option --load=1g. Fix: run write_bw beside it' send_lat --load=1g localhost
+}
+
 @test "- and _ are the same in the name of an option" {
 	no_device_here
 	understood '.tx_depth == 33' send_bw --tx_depth 33
@@ -124,7 +129,6 @@ no_device_here() {
 	noted '-n/--iters is ignored: -D/--duration ends the run' send_bw -D 2 -n 100
 	noted '-s/--size is ignored: -a/--all measures all sizes' write_lat -a -s 64
 	noted '--burst_size is ignored without --rate_limit' send_bw --burst_size 2
-	noted '--load-size is ignored without --load' send_lat --load-size 4k
 	noted '--report-both is ignored without -b/--bidirectional' send_bw --report-both
 	noted '-Q/--cq-mod is ignored in a latency test' send_lat -Q 4
 	noted '--report_gbits is ignored in a latency test' write_lat --report_gbits
@@ -182,5 +186,4 @@ no_device_here() {
 	answered "several values of -q/--qp cannot be used in perftest's format" send_bw -q 1,2 --out_json localhost
 	answered 'several values of --size cannot be used with --all' send_bw -s 64,128 -a localhost
 	answered 'several values of --iters cannot be used with --duration' send_bw -n 5,10 -D 1 localhost
-	answered 'several values of --load-size cannot be used without --load' send_lat --load-size 64,128 localhost
 }

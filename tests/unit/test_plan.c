@@ -115,19 +115,6 @@ static void a_schedule_is_of_what_is_timed(void **state)
 	assert_int_equal(plan_round(&e, &attr).gap_ns, 3000);
 }
 
-static void a_load_goes_as_it_can_or_by_its_rate(void **state)
-{
-	struct experiment e = bandwidth();
-
-	(void)state;
-	e.load = RATE_UNLIMITED;
-	assert_int_equal(plan_load(&e, 2).cq_mod, 16);
-	assert_true(plan_load(&e, 2).messages_per_s == 0);
-	assert_int_equal(rate_parse("1000p", &e.load), 0);
-	assert_int_equal(plan_load(&e, 2).cq_mod, 1);
-	assert_true(plan_load(&e, 2).messages_per_s == 500);
-}
-
 static void warmup_is_bounded(void **state)
 {
 	struct experiment e = bandwidth();
@@ -325,7 +312,6 @@ int main(void)
 		cmocka_unit_test(completions_fit_the_cq),
 		cmocka_unit_test(small_messages_have_a_deeper_queue),
 		cmocka_unit_test(a_schedule_is_of_what_is_timed),
-		cmocka_unit_test(a_load_goes_as_it_can_or_by_its_rate),
 		cmocka_unit_test(warmup_is_bounded),
 		cmocka_unit_test(sweep_ends_at_the_port),
 		cmocka_unit_test(receives_fit_the_cq),
