@@ -12,7 +12,7 @@ setup() {
 	enter_folder
 	unset SLURM_STEP_NODELIST SLURM_PROCID SLURMD_NODENAME OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK JOB_COMPLETION_INDEX
 	printf 'a\nb\n' >hosts
-	now=$EPOCHSECONDS
+	later=$((EPOCHSECONDS + 3600)) # no test is that late
 }
 
 # refused TEXT OPTION…: with exit status 2, one line that has TEXT, and nothing on standard output.
@@ -25,35 +25,35 @@ refused() {
 	refused '--start is missing'
 	refused "--start: invalid value 'soon'" --start soon
 	refused 'is years away' --start 5 --hosts hosts --self a --auth none
-	refused 's from now' --start $((now + 200000)) --hosts hosts --self a --auth none
-	refused 'was over' --start $((now - 200)) --hosts hosts --self a --auth none
-	refused '--title is longer than 200 bytes. Fix: shorten it' --start "$now" --hosts hosts --self a --auth none --title "$(printf '%0201d' 0)"
+	refused 's from now' --start $((EPOCHSECONDS + 200000)) --hosts hosts --self a --auth none
+	refused 'was over' --start $((EPOCHSECONDS - 200)) --hosts hosts --self a --auth none
+	refused '--title is longer than 200 bytes. Fix: shorten it' --start "$later" --hosts hosts --self a --auth none --title "$(printf '%0201d' 0)"
 	local title
-	refused '--title needs a value' --start "$now" --hosts hosts --self a --auth none --title ''
-	for title in $'two\nlines' $'\u202eb' $'\xff\xfe'; do
-		refused '--title has control characters, or bytes that are no UTF-8. Fix: give plain text' --start "$now" --hosts hosts --self a --auth none --title "$title"
+	refused '--title needs a value' --start "$later" --hosts hosts --self a --auth none --title ''
+	for title in $'two\nlines' $'\xe2\x80\xaeb' $'\xff\xfe'; do
+		refused '--title has control characters, or bytes that are no UTF-8. Fix: give plain text' --start "$later" --hosts hosts --self a --auth none --title "$title"
 	done
-	refused 'the hosts of the run are not known' --start "$now"
-	refused 'is none of the 2 hosts' --start "$now" --hosts hosts --self c
+	refused 'the hosts of the run are not known' --start "$later"
+	refused 'is none of the 2 hosts' --start "$later" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
 	refused '--slot needs a value' --slot
 	refused "'--alone=1' is not an option" --alone=1
 	refused "--port: invalid value '65536'" --port 65536
-	refused '--schedule fast' --start "$now" --hosts hosts --self a --schedule fast
-	refused 'reading nowhere' --start "$now" --hosts nowhere
-	refused "'ls' is no program that measures" --start "$now" -- ls
-	refused "'--nothing' after --" --start "$now" -- write_bw --nothing
-	refused 'rdmark-pairs sets this option itself' --start "$now" -- write_bw -p 1
+	refused '--schedule fast' --start "$later" --hosts hosts --self a --schedule fast
+	refused 'reading nowhere' --start "$later" --hosts nowhere
+	refused "'ls' is no program that measures" --start "$later" -- ls
+	refused "'--nothing' after --" --start "$later" -- write_bw --nothing
+	refused 'rdmark-pairs sets this option itself' --start "$later" -- write_bw -p 1
 	local threshold
 	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
-		refused 'what each pair must reach is --expect of judge' --start "$now" -- send_bw "$threshold"
+		refused 'what each pair must reach is --expect of judge' --start "$later" -- send_bw "$threshold"
 	done
 	printf '%s\n' a b c d e >five
-	refused 'use a number from 2 to 2' --start "$now" --hosts five --self a --schedule incast=3,victim
-	refused 'a victim of write_bw without -D' --start "$now" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5
-	refused 'the length of a slot is not known' --start "$now" --hosts hosts --self a -- write_bw -n 5
-	refused '--auth is missing. Everybody could use' --start "$now" --hosts hosts --self a
-	refused 'a slot of 1 s for 2 of 500 ms' --start "$now" --hosts hosts --self a --slot 1
+	refused 'use a number from 2 to 2' --start "$later" --hosts five --self a --schedule incast=3,victim
+	refused 'a victim of write_bw without -D' --start "$later" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5
+	refused 'the length of a slot is not known' --start "$later" --hosts hosts --self a -- write_bw -n 5
+	refused '--auth is missing. Everybody could use' --start "$later" --hosts hosts --self a
+	refused 'a slot of 1 s for 2 of 500 ms' --start "$later" --hosts hosts --self a --slot 1
 }
 
 @test "a dry run says pairs, rounds and duration" {
@@ -72,15 +72,15 @@ refused() {
 @test "any bytes in what launchers set are refused, or read" {
 	local bytes
 	for bytes in 'n[1-' $'\xff\xfe' '[[[[]]]]' "$(printf 'n%.0s' {1..5000})" 'n[1-99999999]' '0x1' '-1' ',,,,'; do
-		SLURM_STEP_NODELIST=$bytes refused '' --start "$now"
-		SLURM_STEP_NODELIST='n[1-2]' SLURM_PROCID=$bytes refused 'is none of the 2 hosts' --start "$now"
+		SLURM_STEP_NODELIST=$bytes refused '' --start "$later"
+		SLURM_STEP_NODELIST='n[1-2]' SLURM_PROCID=$bytes refused 'is none of the 2 hosts' --start "$later"
 	done
 }
 
 @test "a line is short enough for launchers to keep it whole, whatever is in it" {
 	local options=() i
 	for ((i = 0; i < 50; i++)); do options+=(-n 0000000000009); done
-	run -0 --separate-stderr timeout 60 "$bin/rdmark-pairs" run --start "$now" --hosts hosts --self a --auth none --slot 2 --title 'a b' -- write_bw -n 20 "${options[@]}"
+	run -0 --separate-stderr timeout 60 "$bin/rdmark-pairs" run --start "$EPOCHSECONDS" --hosts hosts --self a --auth none --slot 2 --title 'a b' -- write_bw -n 20 "${options[@]}"
 	[[ $stderr == *'a began '*' s late and may miss slots. Fix: give a later --start '* ]]
 	[[ ${lines[0]} == '{"kind":"player"'* && ${lines[-1]} == '{"kind":"done"'* ]]
 	for i in "${lines[@]}"; do

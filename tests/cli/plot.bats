@@ -240,10 +240,10 @@ refuses() {
 		says plot.err 'not valid JSON'
 		says_no plot.err $'\e'
 	done
-	plot -- $'\e[31m\u009b31m'
+	plot -- $'\e[31m\xc2\x9b31m'
 	ended plot 2
 	says plot.err 'no such file'
-	says_no plot.err $'\e' $'\u009b'
+	says_no plot.err $'\e' $'\xc2\x9b'
 }
 
 @test "figures of 0 divide nothing" {

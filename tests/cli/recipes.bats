@@ -22,7 +22,7 @@ toy=GPU-71790000-0
 
 # alone COMMAND…: in the copy, with nothing of what bats and make have told us.
 alone() {
-	(cd "$tree" && env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$BATS_FILE_TMPDIR" LC_ALL=C.UTF-8 \
+	(cd "$tree" && env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$BATS_FILE_TMPDIR" \
 		${RDMARK_PRELOAD:+"RDMARK_PRELOAD=$RDMARK_PRELOAD"} "$@" </dev/null 3>&-)
 }
 

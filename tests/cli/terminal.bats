@@ -95,7 +95,7 @@ at_a_pace() {
 
 # lines_fit: no line that the terminal showed is longer than it is wide.
 lines_fit() {
-	local line
+	local line LC_ALL=C.UTF-8 # characters, not bytes
 	while IFS= read -r line; do
 		((${#line} <= columns)) || fail "${#line} characters in $columns columns: $line"
 	done < <(grep -v '^Script ' shown | sed 's/\x1b\[K//g' | tr '\r' '\n')

@@ -41,11 +41,11 @@ over() { # the server is told to end, and does
 }
 
 @test "a title is any text, of which no parser stumbles; control characters and other bytes are refused" {
-	local odd=$'"a\\b" {c}%s$(d)\u00fc'
+	local odd=$'"a\\b" {c}%s$(d)ü'
 	pair send_lat -n 20 --title "$odd" --json=c.json --prom=c.prom
 	json c.json '.title == $odd' --arg odd "$odd"
 	says c.prom 'title="\"a\\b\" {c}%s$(d)ü"} 1'
-	for odd in $'two\nlines' $'\e[31m' $'a\u2028b' $'\u202eb' $'\xff\xc3('; do
+	for odd in $'two\nlines' $'\e[31m' $'a\xe2\x80\xa8b' $'\xe2\x80\xaeb' $'\xff\xc3('; do
 		start client send_lat --title "$odd" "$host"
 		finish client
 		ended client 2

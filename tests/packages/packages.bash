@@ -14,7 +14,7 @@ export top version
 # $said.
 quietly() {
 	local output
-	output=$(env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$BATS_FILE_TMPDIR" LC_ALL=C.UTF-8 \
+	output=$(env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$BATS_FILE_TMPDIR" \
 		${extra:+"$extra"} "$@" </dev/null 2>&1 3>&-) ||
 		{ tail -n 60 <<<"$output"; return 1; }
 	cat <<<"$output" >"${said:-/dev/null}"
