@@ -43,7 +43,7 @@ load matrix
 
 @test "memlock too small: the limit, what the call pins, and what is pinned" {
 	server send_bw
-	through=(env SIMVERBS_FAULT=reg_max:1000 bash -c 'ulimit -l 16; exec "$@"' bash)
+	through=(env SIMVERBS_FAULT=reg_max:1000 SIMVERBS_MEMLOCK=16384)
 	client send_bw -s 1M -n 5
 	through=()
 	ended client 1
