@@ -22,6 +22,10 @@
 # V=1 shows commands. WERROR=1, SAN=address,undefined, CC=clang, CFLAGS=… do what they say.
 # HARDEN=, SMALL= and FILE_PREFIX_MAP= leave out the flags that these stand for; see below.
 
+ifneq ($(words $(CURDIR)),1)
+$(error The name of this folder has a blank, which make takes for the end of a name. Fix: build in another folder)
+endif
+
 VERSION := 2.0.0
 
 # Who answers for the packages ("Name <address>"; else who builds them), and where the project is at home
@@ -88,8 +92,8 @@ relr_probe := $(if $(SMALL),$(shell $(CC) -Wl$(comma)--fatal-warnings -Wl$(comma
 small_c	 := $(if $(SMALL),-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
 small_l	 := $(if $(SMALL),-Wl$(comma)--gc-sections $(relr_probe))
 # What runs between the first message and the last one, and what computes with thousands of figures.
-hot	 := $(foreach m,clock hist pattern peak,common/base/$(m).c) common/loop/% common/stat/% pairs/judge/% \
-	    $(foreach d,$(wildcard *_lat *_bw),$(d)/%)
+hot_here := $(foreach m,clock hist pattern peak,common/base/$(m).c) common/loop/% common/stat/% pairs/judge/%
+hot	 := $(hot_here) $(foreach d,$(wildcard *_lat *_bw),$(d)/%)
 cold	 := $(if $(SMALL),$(if $(filter -O2 -O3,$(CFLAGS)),-Os))
 
 # Where it was built is in no binary. rpm's debugedit looks for that itself and takes it out.
@@ -127,12 +131,12 @@ schema	    := $(BUILD)/man/rdmark.schema.json
 all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(schema) $(completion)
 
 # Everything is rebuilt when the compiler, a flag or the version changes; not because a folder with its
-# build was copied or moved: where it is makes no difference to what is built.
+# build was copied or moved: where it is makes no difference to what is built; nor for a new program.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(BUILD)
 	@$(PKG_CONFIG) --exists $(PACKAGES) $(HEADERS) || \
 	  { echo "make: $(PACKAGES) $(HEADERS): development files are missing; run 'make deps'" >&2; exit 1; }
-	@printf '%s\n' '$(subst ','\'',$(subst $(CURDIR),.,$(CC) $(cflags) $(cold) $(hot) -- $(ldflags) $(libs)))' >$@.new
+	@printf '%s\n' '$(subst ','\'',$(subst $(CURDIR),.,$(CC) $(cflags) $(cold) $(hot_here) -- $(ldflags) $(libs)))' >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # What follows from the list of programs: their names, and the tests that `rdmark server` links.

@@ -196,7 +196,14 @@ ci() {
 	[[ $output == *'ok 3 slow.bats # skip'* ]]
 }
 
-@test "a folder that was copied with its build is not built again; with another flag it is" {
+@test "a folder that make cannot build in is refused at once" {
+	mkdir 'a b'
+	cp Makefile 'a b/'
+	run make -C 'a b'
+	[[ $status == 2 && $output == *'The name of this folder has a blank, '*' Fix: build in another folder.'* ]]
+}
+
+@test "a folder that was copied with its build is not built again, nor for another program; with another flag it is" {
 	unset FILE_PREFIX_MAP
 	mkdir -p 'tree/common/base' tree/common/memory
 	cp Makefile tree/
@@ -206,6 +213,10 @@ ci() {
 	run one tree
 	[[ $status == 0 && $output == *'CC      common/base/one.c'* ]]
 	cp -a tree copy
+	run one copy
+	[[ $status == 0 && $output != *CC* ]]
+	mkdir copy/new_lat
+	: >copy/new_lat/new_lat.c
 	run one copy
 	[[ $status == 0 && $output != *CC* ]]
 	run one copy CFLAGS=-O1
