@@ -447,6 +447,7 @@ next_instead() {
 	over
 }
 
+# bats test_tags=root
 @test "--allow: users and groups, names and numbers, at both ends" {
 	local list
 	need_munge
@@ -476,6 +477,7 @@ next_instead() {
 	done
 }
 
+# bats test_tags=root
 @test "another user's client is refused, and let in by name or by a group" {
 	need_munge
 	[[ $(id -u) == 0 ]] && type setpriv >/dev/null || skip 'only root can be another user'
@@ -511,6 +513,7 @@ of_unit() {
 	words="$start $(sed "s|--auth=munge|--auth=$munge|; s/rdmark/daemon/; s/alice/nobody/" <<<"$options")"
 }
 
+# bats test_tags=root
 @test "the options of the units: a server as its user serves the checks, and who is named there" {
 	local words through
 	need_munge

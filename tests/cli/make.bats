@@ -196,6 +196,19 @@ ci() {
 	[[ $output == *'ok 3 slow.bats # skip'* ]]
 }
 
+@test "a unit program that is stopped says so, and how many tests have no result" {
+	mkdir -p build/tests/unit
+	cat >build/tests/unit/test_clusters <<-'END'
+		#!/bin/sh
+		printf '1..3\nok 1 - one\n' >&2
+		while :; do :; done
+	END
+	chmod +x build/tests/unit/test_clusters
+	UNIT_CPU_S=1 BUILD=$PWD/build run "$top/tests/check" unit
+	[[ $status == 1 && $output == *'ok '+([0-9])' unit: one'* ]]
+	[[ $output == *'unit: test_clusters: was stopped after 1 s of CPU time; 2 of its 3 tests have no result'* && $output != *'runner'* ]]
+}
+
 @test "a folder that make cannot build in is refused at once" {
 	mkdir 'a b'
 	cp Makefile 'a b/'
