@@ -117,6 +117,9 @@ static inline bool endpoint_sends(const struct endpoint *ep)
 /* The calls with which this end's first worker posts, or polls; NULL: there is no choice. */
 const char *endpoint_calls(const struct endpoint *ep);
 
+/* If there is a choice: why these, behind their name, such as ", as all lists are". */
+const char *endpoint_calls_why(const struct endpoint *ep);
+
 /*
  * group.c, with -g: choose at random where the workers' groups begin; whether P has what it needs,
  * and the fault if not.

@@ -48,19 +48,31 @@ static bool has_choice(const struct endpoint *ep)
 	return !ep->test->latency && !ep->test->kinds;
 }
 
+/* True if it is left to this end, or told, to post by ibv_wr_*. Lists cost less by ibv_post_send. */
+static bool sends_extended(const struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+	bool alone = experiment_transport(e)->rdma_by_calls && ep->test->operation.peer_allows;
+
+	return e->post_api == POST_API_WR ||
+	       (e->post_api == POST_API_AUTO && (e->post_list == 1 || alone));
+}
+
 /* Soft-RoCE's ibv_wr_* calls do what its ibv_post_send does, and its extended CQs are broken. */
 static bool wants_extended(const struct worker *t)
 {
 	uint64_t api = t->ep->options->experiment.post_api;
 	bool best = api == POST_API_AUTO && !hca_is_soft_roce(&t->rail->hca.info);
 
-	return has_choice(t->ep) && (best || api == POST_API_WR);
+	if (!has_choice(t->ep) || (endpoint_sends(t->ep) && !sends_extended(t->ep)))
+		return false;
+	return best || api == POST_API_WR;
 }
 
 bool worker_is_extended(const struct worker *t)
 {
 	if (endpoint_sends(t->ep))
-		return t->qps.extended && t->ep->options->experiment.post_api != POST_API_SEND;
+		return t->qps.extended && sends_extended(t->ep);
 	return t->qps.recv.extended && !t->ep->options->experiment.events;
 }
 
@@ -75,14 +87,41 @@ const char *endpoint_calls(const struct endpoint *ep)
 	return extended ? "ibv_start_poll" : "ibv_poll_cq";
 }
 
-/* --post-api wr: check that the QP has the ibv_wr_*() functions. */
+const char *endpoint_calls_why(const struct endpoint *ep)
+{
+	const struct worker *t = &ep->worker[0];
+	const struct experiment *e = &ep->options->experiment;
+
+	if (worker_is_extended(t))
+		return ", which the device has";
+	if (e->post_api == POST_API_SEND)
+		return ", as --post-api says";
+	if (hca_is_soft_roce(&t->rail->hca.info))
+		return ", as always on soft-RoCE";
+	if (endpoint_sends(ep) && e->post_list > 1)
+		return ", as all lists are";
+	return e->events && !endpoint_sends(ep) ? ", as always with --events"
+						: ": the device has no other calls";
+}
+
+/* --post-api wr: check that the QP has the ibv_wr_*() functions, and that lists can be so posted. */
 static int check_post_api(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
+	const struct experiment *e = &ep->options->experiment;
+	bool broken = e->post_list > 1 && hca_loses_headers(&t->rail->hca.info);
 
-	if (ep->options->experiment.post_api != POST_API_WR || !endpoint_sends(ep) ||
-	    !has_choice(ep) || t->qps.extended)
+	if (e->post_api != POST_API_WR || !endpoint_sends(ep) || !has_choice(ep) ||
+	    (t->qps.extended && !broken))
 		return 0;
+	if (broken) {
+		fault_raise(&t->fault, FAULT_UNAVAILABLE, 0,
+			    "--post-api wr with -l %u: not on %s, a Broadcom adapter",
+			    (unsigned)e->post_list, t->rail->hca.info.device);
+		fault_cause(&t->fault, "Of a list by ibv_wr_* rdma-core's bnxt_re writes the last "
+				       "request's header alone");
+		return fault_fix(&t->fault, "omit --post-api: lists are then posted by ibv_post_send");
+	}
 	fault_raise(&t->fault, FAULT_UNAVAILABLE, 0,
 		    "--post-api wr: %s does not support the ibv_wr_* calls",
 		    t->rail->hca.info.device);

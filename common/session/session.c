@@ -250,5 +250,8 @@ void session_show_ends(struct measure *ms, bool same)
 	if (ep->cuts[0] && ms->options->output.verbose)
 		report_note(ms->report, "cut to what %s has: %s", ep->rail[0].hca.info.device,
 			    ep->cuts);
+	if (effect.calls && ms->options->output.verbose)
+		report_note(ms->report, "%s by %s%s", endpoint_sends(ep) ? "posts" : "polls",
+			    effect.calls, endpoint_calls_why(ep));
 	link_alive_stop(ms->link);
 }

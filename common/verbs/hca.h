@@ -145,6 +145,13 @@ static inline bool hca_is_soft_roce(const struct hca_port *p)
 	return p->attr.vendor_id == 0xffffff;
 }
 
+/* True if its library (bnxt_re) writes the header of the last request alone, of several between
+ * ibv_wr_start and ibv_wr_complete. */
+static inline bool hca_loses_headers(const struct hca_port *p)
+{
+	return p->attr.vendor_id == 0x14e4;
+}
+
 /* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);

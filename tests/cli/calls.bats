@@ -53,6 +53,8 @@ verified() {
 	[[ ${RDMARK_PRELOAD-} ]] || calls=ibv_post_send
 	pair write_bw -n 300 -s 64 --json
 	json client.out '.effective.calls == $calls' --arg calls "$calls"
+	pair write_bw -n 320 -s 64 -l 32 --json
+	json client.out '.effective.calls == "ibv_post_send"'
 	pair write_lat -n 30 --json
 	json client.out '.effective | has("calls") | not'
 }

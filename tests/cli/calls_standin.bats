@@ -68,3 +68,33 @@ setup_file() { need_device; }
 	ended client 1
 	says client.err 'ibv_wr_complete' 'Cannot allocate memory'
 }
+
+# What rdma-core's bnxt_re does: only the last request of a batch by ibv_wr_* has a header.
+@test "case 44: auto posts lists by ibv_post_send, which all devices send; one message a doorbell by ibv_wr_*" {
+	export SIMVERBS_DEVICES='bnxt_re0 gid.0=v2/127.0.0.1 vendor=0x14e4 lastheader'
+	local program
+	for program in write_bw send_bw 'send_bw -b'; do
+		pair $program -l 32 -n 3200 -s 64 -v --verify=3200 --json=client.json
+		json client.json '.status == "ok" and .effective.calls == "ibv_post_send"
+			and all(.results[] | ends.verification // empty; .errors == 0)'
+		says client.err 'posts by ibv_post_send, as all lists are'
+	done
+	pair write_bw -n 300 -s 64 -v --json=client.json
+	json client.json '.effective.calls == "ibv_wr"'
+	says client.err 'posts by ibv_wr, which the device has'
+	server write_bw
+	client write_bw --post-api wr -l 32 -n 3200 -s 64
+	serves_next write_bw
+	ended client 77
+	says client.err '--post-api wr with -l 32: not on bnxt_re0, a Broadcom adapter' 'Fix: omit --post-api'
+}
+
+@test "the stand-in's lastheader: a list by ibv_wr_* sends messages of nothing" {
+	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1 lastheader'
+	pair write_bw -n 300 -s 64 --post-api wr
+	server write_bw
+	client write_bw -l 3 -n 300 -s 64 --post-api wr --timeout 1
+	finish server
+	ended client 4
+	says client.err 'no completion for 1 s'
+}

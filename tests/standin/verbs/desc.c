@@ -31,7 +31,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		.nports = 1,
 		.nvectors = 4,
 		.features = DESC_ALL & ~(DESC_GRH | DESC_GPU_BLOCKED | DESC_ODP | DESC_IWARP |
-					 DESC_EFA | DESC_XRC),
+					 DESC_EFA | DESC_XRC | DESC_LAST_HEADER),
 		.max_msg = UINT64_C(1) << 31,
 		.max_mr = UINT64_C(1) << 40,
 		.max_inline = 512,

@@ -35,7 +35,8 @@ enum desc_feature {
 	DESC_IWARP = 1 << 12,       /* only RC, only through rdma_cm, no immediates */
 	DESC_EFA = 1 << 13,         /* SRD and UD only, no link layer of its own */
 	DESC_XRC = 1 << 14,
-	DESC_ALL = (1 << 15) - 1,
+	DESC_LAST_HEADER = 1 << 15, /* ibv_wr_complete writes that of the last request alone */
+	DESC_ALL = (1 << 16) - 1,
 };
 
 struct desc_gid {

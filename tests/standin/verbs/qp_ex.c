@@ -31,10 +31,28 @@ static int check_srd(struct sim_qp *q)
 	return err;
 }
 
+/*
+ * What rdma-core's bnxt_re makes of all but the last request of a batch: headers of zeros, which are
+ * SENDs of nothing, without a completion.
+ */
+static void lose_headers(struct sim_qp *q)
+{
+	for (uint32_t i = q->sq_head; i + 1 < q->wr_head; i++) {
+		struct sq_wqe *w = sq_slot(q, i);
+
+		w->opcode = IBV_WR_SEND;
+		w->flags = 0;
+		w->num_sge = 0;
+		w->inline_len = 0;
+	}
+}
+
 static int wr_complete(struct ibv_qp_ex *qp)
 {
 	int err = is_srd(sq(qp)) ? check_srd(sq(qp)) : sq(qp)->wr_err;
 
+	if (!err && sim_ctx(qp->qp_base.context)->desc->features & DESC_LAST_HEADER)
+		lose_headers(sq(qp));
 	if (!err)
 		send_commit(sq(qp), sq(qp)->wr_head);
 	spin_unlock(&sq(qp)->sq_lock);
