@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/composed.h"
@@ -18,17 +19,29 @@
 #define DIGITS_MAX    9
 #define NUMBER_MAX    999999999ul
 #define NAME_MADE_MAX (2 * HOSTS_NAME_BYTES)
+#define DNS_NAME_MAX  253
 
-static bool good_name(const char *name)
+#define LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+bool hosts_is_name(const char *name)
 {
-	size_t n = strlen(name);
+	size_t n = strspn(name, LETTERS "._:-");
 
-	if (!n || n >= HOSTS_NAME_BYTES || *name == '-')
+	return n <= DNS_NAME_MAX && !name[n] && *name != '-' && *name != '.' &&
+	       strpbrk(name, LETTERS) && strcasecmp(name, "all") != 0;
+}
+
+/* An address of IPv6 may say of which interface: fe80::1%eth0. */
+static bool good_address(const char *text)
+{
+	size_t n = strcspn(text, "%"), whole = strlen(text);
+	char start[HOSTS_NAME_BYTES];
+
+	if (whole >= sizeof(start))
 		return false;
-	for (const char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr("-._:%", *c))
-			return false;
-	return true;
+	memcpy(start, text, whole + 1);
+	start[n] = '\0';
+	return hosts_is_name(start) && (n == whole || hosts_is_name(text + n + 1));
 }
 
 static int refuse(const char *from, const char *text, struct fault *f)
@@ -44,7 +57,7 @@ static int add_host(struct hosts *h, const char *name, const char *from, struct 
 {
 	struct host *more;
 
-	if (!good_name(name))
+	if (!hosts_is_name(name) || strlen(name) >= sizeof(more->name))
 		return refuse(from, name, f);
 	if (h->n >= SCHEDULE_HOSTS_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "%s: more than %d hosts", from,
@@ -143,7 +156,7 @@ static bool split_address(struct host *to, char *text)
 			return false;
 	}
 	to->port = (uint16_t)port;
-	return good_name(text) && snprintf(to->address, sizeof(to->address), "%s", text) > 0;
+	return good_address(text) && snprintf(to->address, sizeof(to->address), "%s", text) > 0;
 }
 
 static int read_host(struct hosts *h, const struct lines *l, struct fault *f)

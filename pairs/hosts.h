@@ -29,6 +29,12 @@ struct hosts {
 	struct host **by_name; /* in the order of their names, when all are there */
 };
 
+/*
+ * True if NAME can be that of a host: of A-Z a-z 0-9 . _ : and -, with a letter or a digit, and at most
+ * 253 bytes. None that begins with - or . is one, nor ALL, which is every node to scontrol.
+ */
+bool hosts_is_name(const char *name);
+
 /* True if FROM is a list: it has a comma or brackets and no slash, and no file has that name. */
 bool hosts_are_listed(const char *from);
 

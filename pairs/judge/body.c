@@ -14,7 +14,7 @@
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
 
-#define HOST_MAX 253 /* of a DNS name */
+#define HOST_MAX 253
 #define RAIL_MAX 64
 
 void body_init(struct body *b)
@@ -27,23 +27,16 @@ void body_init(struct body *b)
 	names_init(&b->whats, BODY_WHATS_MAX);
 }
 
-/* True if NAME can be a host or a device: nothing in it that a shell or a table takes otherwise. */
-static bool is_name(const char *name, size_t most)
-{
-	size_t bytes = strspn(name, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "._:%@+=-");
-
-	return bytes && bytes <= most && *name != '-' && !name[bytes];
-}
-
 uint32_t body_player(struct body *b, const char *host, const char *rail)
 {
 	uint32_t known = b->names.count, at;
 	bool railed = rail && *rail;
-	char name[HOST_MAX + RAIL_MAX + 2];
+	char name[HOST_MAX + 1 + RAIL_MAX + 1];
 	struct body_player *more;
 
-	if (!host || !is_name(host, HOST_MAX) || (railed && !is_name(rail, RAIL_MAX)))
+	/* Nothing in a host's or a device's name that a shell or a table takes otherwise. */
+	if (!host || !hosts_is_name(host) ||
+	    (railed && (!hosts_is_name(rail) || strlen(rail) > RAIL_MAX)))
 		return BODY_NONE;
 	more = grow(b->player, known, sizeof(*more));
 	if (!more) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "body.h"
 #include "pairs/grow.h"
+#include "pairs/hosts.h"
 #include "pairs/lines.h"
 #include "proto/json_memory.h"
 
@@ -110,14 +111,15 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 
 		text_disarm(l.word[0]);
 		for (unsigned i = 1; i < l.words && !wrong; i++)
-			wrong = groups_put(g, l.word[0], l.word[i]);
+			wrong = !hosts_is_name(l.word[i]) ||
+				groups_put(g, l.word[0], l.word[i]);
 		rc = 0;
 		if (json_memory_failures()) {
 			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
 		} else if (wrong) {
 			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
-			fault_cause(f, "It has no host, a host has a group already, or there are "
-				       "too many groups.");
+			fault_cause(f, "It has no host, or what is none, a host has a group "
+				       "already, or there are too many groups.");
 			fault_fix(f, "write \"GROUP HOST...\", each host once");
 		}
 	}

@@ -1035,3 +1035,13 @@ made_latencies() {
 		esac || { echo "$near: $output"; return 1; }
 	done
 }
+
+@test "a name that means more than one host is none, also without --hosts" {
+	local name
+	for name in ALL all . .. @n8 =n8 +n8 %n8 n8=1 n8@x; do
+		made_pairs 8 "if .host == \"n8\" then .host = \"$name\" else . end | (.from, .to, .client) |= if . == \"n8\" then \"$name\" else . end |
+			if .kind == \"pair\" and (.from == \"$name\" or .to == \"$name\") then .value *= 0.5 else . end" >odd
+		run --separate-stderr "$bin/rdmark-pairs" judge --suspects hosts --matrix matrix odd
+		[[ ! -s hosts && $output == *'7 nodes: '* && $(<matrix)$output != *"$name"[,\ /]* ]] || { echo "$name: $output"; cat hosts; return 1; }
+	done
+}
