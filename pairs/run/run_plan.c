@@ -268,7 +268,19 @@ static void say_plan(struct run *r)
 	       units_ns(rounds * r->time.slot_ns).text);
 }
 
-int run_check(char **argv, bool in_slurm, struct fault *f)
+/* How long the run lasts; of hosts that only the launcher knows, at most. */
+static double longest_s(const struct run *r)
+{
+	double slot_s = (double)r->time.slot_ns / 1e9, rounds = r->schedule.rounds;
+
+	if (r->players.hosts.n)
+		return rounds * slot_s;
+	if (r->asked.for_ns)
+		return fmax((double)r->asked.for_ns / 1e9, slot_s);
+	return fmax(rounds, SCHEDULE_HOSTS_MAX) * slot_s;
+}
+
+int run_check(char **argv, bool in_slurm, double *lasts_s, struct fault *f)
 {
 	struct run r = {.stop.fd = -1};
 	int rc = run_options(&r.asked, argv, &r.fault);
@@ -280,6 +292,8 @@ int run_check(char **argv, bool in_slurm, struct fault *f)
 		rc = make_plan(&r);
 	if (!rc && r.asked.dry_run)
 		say_plan(&r);
+	if (!rc && lasts_s)
+		*lasts_s = longest_s(&r);
 	if (rc)
 		*f = r.fault;
 	run_plan_release(&r);

@@ -70,21 +70,23 @@ static struct host *host_of(const struct step *s, const json_t *o)
 	return at != HOSTS_NONE ? &s->hosts->host[at] : NULL;
 }
 
-/* A player says how long the schedule lasts; then the time by which all must be over is known. */
-static void read_player(struct step *s, const json_t *o)
+/*
+ * A player says how long the schedule lasts; then the time by which all must be over is known. HOST:
+ * NULL if no hosts are known.
+ */
+static void read_player(struct step *s, struct host *host, const json_t *o)
 {
 	double rounds = json_number_value(json_object_get(o, "rounds"));
 	double slot_s = json_number_value(json_object_get(o, "slot_s"));
 	double end_s = s->start_s + rounds * slot_s;
 	json_int_t hosts = json_integer_value(json_object_get(o, "hosts"));
-	struct host *host = host_of(s, o);
 
 	s->players++;
 	if (host)
 		host->came = true;
 	if (hosts > (json_int_t)s->asked && hosts <= SCHEDULE_HOSTS_MAX)
 		s->asked = (unsigned)hosts;
-	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + 1e7) || end_s <= s->end_s)
+	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + s->lasts_s + 1) || end_s <= s->end_s)
 		return;
 	if (s->again && !(s->end_s > 0)) /* that can last longer than all that was before */
 		fprintf(stderr,
@@ -101,18 +103,21 @@ static void read_line(struct step *s, const char *line, size_t n)
 {
 	json_t *o = json_memory_load(line, n, 0, NULL);
 	const char *kind = json_text_at(o, "kind");
+	struct host *host = host_of(s, o);
 
-	if (strcmp(kind, "player") == 0) {
-		read_player(s, o);
-	} else if (strcmp(kind, "done") == 0) {
-		s->ends++;
-		if (host_of(s, o))
-			host_of(s, o)->done = true;
-		s->needed_s =
-			fmax(s->needed_s, json_number_value(json_object_get(o, "slot_needed_s")));
-	} else if (strcmp(kind, "pair") == 0) {
+	if (strcmp(kind, "pair") == 0) {
 		s->pairs++;
 		s->failed += strcmp(json_text_at(o, "status"), "failed") == 0;
+	} else if (s->hosts->n && !host) {
+		; /* a host that has no part in it */
+	} else if (strcmp(kind, "player") == 0) {
+		read_player(s, host, o);
+	} else if (strcmp(kind, "done") == 0) {
+		s->ends++;
+		if (host)
+			host->done = true;
+		s->needed_s =
+			fmax(s->needed_s, json_number_value(json_object_get(o, "slot_needed_s")));
 	} else if (strcmp(kind, "server") == 0 && strcmp(json_text_at(o, "cause"), "port") == 0 &&
 		   !s->pairs && !*s->taken) {
 		/* One that never began, because of another sweep's. */

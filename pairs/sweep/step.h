@@ -17,6 +17,7 @@ struct step {
 	char **command;      /* its command line */
 	int out;             /* the file */
 	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
+	double lasts_s;      /* from then on, at most */
 	unsigned again;      /* pairs that it measures again; 0: it does not */
 	struct hosts *hosts; /* none: they are not known */
 	/* Of the lines: */

@@ -43,7 +43,7 @@ static int put_run(struct node_sweep *s, struct words *command, const char *firs
 	words_put_all(command, s->program.word);
 	if (command->count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
-	return run_check(command->word + 2, s->launch.kind == LAUNCH_SRUN, &s->fault);
+	return run_check(command->word + 2, s->launch.kind == LAUNCH_SRUN, &s->lasts_s, &s->fault);
 }
 
 /* The command line that starts it on all nodes at START_S. NULL with the fault raised. */
@@ -116,6 +116,7 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 	step->command = make_run(s, step->start_s, more);
 	if (!step->command)
 		return -1;
+	step->lasts_s = s->lasts_s;
 	rc = step_run(step, &s->stop, &s->fault);
 	if (step->overdue)
 		fprintf(stderr,
@@ -206,12 +207,13 @@ static void say_where(const struct node_sweep *s)
 
 /*
  * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
- * the network is idle, for as long as the user allows. HOSTS: as many as there are.
+ * the network is idle, for as long as the user allows. Returns -1, too, if not all come to their end
+ * that came to it in FIRST.
  */
-static int run_again(struct node_sweep *s, unsigned hosts)
+static int run_again(struct node_sweep *s, const struct step *first)
 {
 	struct step step = {.hosts = &s->known};
-	uint64_t most = hosts / ALONE_SHARE ? hosts / ALONE_SHARE : 1;
+	uint64_t most = first->asked / ALONE_SHARE ? first->asked / ALONE_SHARE : 1;
 	char at_once[24], limit[32], *only = lines_join(s->retest, &step.again, &s->fault);
 	/* There are no parts of an incast. */
 	char *const more[] = {"--schedule", "full", "--alone", "--at-once", at_once,
@@ -226,31 +228,38 @@ static int run_again(struct node_sweep *s, unsigned hosts)
 	if (only && !fault_is(&s->fault))
 		rc = run_step(s, &step, s->incast ? more : more + 2);
 	free(only);
+	if (!rc && (step.status || step.ends < first->ends))
+		rc = fault_raise(&s->fault, FAULT_PEER, 0,
+				 "%s ended with status %d, and %u of %u nodes came to their end",
+				 step.name, step.status, step.ends, first->ends);
 	return rc;
 }
 
 /*
- * Measure the suspects of HOSTS hosts again, and judge all of it. Returns the exit status. If that
- * comes to nothing, what the judge said before, *SAID, and its STATUS stay; a signal leaves its
- * fault.
+ * Measure the suspects of FIRST again, and judge all of it. Returns the exit status. If that does not
+ * come to its end nothing of it counts: what the judge said before, *SAID, and its STATUS stay, and so
+ * do its files and the lines that it judged; a signal leaves its fault.
  */
-static int measure_again(struct node_sweep *s, unsigned hosts, char **said, int status)
+static int measure_again(struct node_sweep *s, const struct step *first, char **said, int status)
 {
+	off_t judged = lseek(s->out, 0, SEEK_END);
 	char *more = NULL;
-	int now = -1;
+	int rc = run_again(s, first), now = rc ? -1 : judge(s, &more);
 
-	if (!run_again(s, hosts) || s->fault.code == FAULT_INTERRUPTED)
-		now = judge(s, &more);
 	if (sweep_is_verdict(now)) {
 		free(*said);
 		*said = more;
 		return now;
 	}
 	free(more);
+	if (rc && ftruncate(s->out, judged))
+		fprintf(stderr, PAIRS ": %s has lines of a part of that\n", s->output);
 	if (fault_is(&s->fault) && s->fault.code != FAULT_INTERRUPTED) {
 		fault_print(&s->fault, PAIRS ": the suspects were not measured again", stderr);
 		fault_clear(&s->fault);
-	} else
+	} else if (rc)
+		fprintf(stderr, PAIRS ": the suspects were not measured again\n");
+	else
 		say_where(s);
 	return status;
 }
@@ -264,7 +273,7 @@ static int judge_all(struct node_sweep *s, const struct step *step)
 	if (!sweep_is_verdict(status))
 		say_where(s);
 	else if (!fault_is(&s->fault) && !s->once && has_bytes(s->retest))
-		status = measure_again(s, step->asked, &said, status);
+		status = measure_again(s, step, &said, status);
 	fputs(said ? said : "", stdout);
 	free(said);
 	if (step->needed_s > 0)

@@ -38,6 +38,7 @@ struct node_sweep {
 	char *travels[3];   /* hosts, only and schedule, as they are in the command line of run */
 	char own[PATH_MAX]; /* this program */
 	int out;
+	double lasts_s; /* the run that was last made ready, at most */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;

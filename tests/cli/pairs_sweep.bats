@@ -295,6 +295,75 @@ refused_like_run() {
 	[[ $stderr == *$'\nrdmark-pairs: pairs to measure again: 2, in 7 slots of 2.5 s: about 18 s'* ]] || { echo "$stderr"; return 1; }
 }
 
+@test "a second step that does not come to its end changes neither the list, nor the report, nor the lines" {
+	made_pairs 8 'select(.kind == "player")' >begun
+	made_pairs 8 'select(.kind != "done" or .host != "n6") | if .kind == "pair" then .alone = true | select(.from == "n3") | .value *= 0.6 else . end' >six
+	made_pairs 8 'if .kind == "pair" then .alone = true | select(.from == "n3") | .value *= 0.6 else . end' >all
+	local way
+	for way in 'cat begun' 'cat all; exit 1' 'cat six' 'exit 0'; do
+		rm -f lines
+		launcher "[[ \$* != *--alone* ]] || { $way; exit; }" 'cat made'
+		sweep
+		[[ $status == 6 && $output == *'slow nodes: 1'*'n3 '*'not measured alone'* && $(<suspects.txt) == n3 ]] ||
+			{ echo "$way: $status, $output, $(<suspects.txt)"; return 1; }
+		[[ $stderr == *'rdmark-pairs: the suspects were not measured again: '* ]] || { echo "$way: $stderr"; return 1; }
+		cmp lines made
+	done
+	rm lines
+	launcher '[[ $* != *--alone* ]] || exec cat all' 'cat made'
+	sweep
+	[[ $status == 6 && $output == *'slow nodes: 1'* && $stderr != *'were not'* && $(grep -c '"alone":true' lines) == 7 ]] ||
+		{ echo "$status $output $(grep -c '"alone":true' lines)"; return 1; }
+}
+
+@test "the disk is full in the second step: the list, the report and the lines are those of the first" {
+	unshare -m bash -c 'mount -t tmpfs tmpfs /mnt' 2>/dev/null || skip 'no file system of its own here'
+	mkdir small
+	launcher "[[ \$* == *--alone* ]] || exec cat $PWD/made" "for i in {1..20}; do cat $PWD/made; done"
+	unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs small && cd small && exec "$@"' _ bash -c \
+		'timeout 60 "$0" sweep --launch srun --start-in 0 --output lines; echo $? >../code; cp lines suspects.txt ..' \
+		"$bin/rdmark-pairs" >out 2>err
+	[[ $(<code) == 6 && $(<suspects.txt) == n3 ]] || { cat out err; return 1; }
+	grep -q 'the suspects were not measured again: .*No space left' err
+	cmp lines made
+}
+
+@test "a signal in the second step: the list, the report and the lines are those of the first" {
+	local sig code
+	mkfifo ready
+	made_pairs 8 'select(.kind == "player")' >begun
+	launcher '[[ $* == *--alone* ]] || exec cat made' 'trap "exit 1" TERM' 'cat begun' 'echo >ready' 'tail -f /dev/null & wait'
+	for sig in INT TERM; do
+		rm -f lines
+		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 \
+			--output lines >out 2>err 3>&- &
+		read -r <ready
+		kill -$sig $!
+		code=0
+		wait $! || code=$?
+		((code == 128 + $(kill -l $sig))) || { echo "$code"; cat err; return 1; }
+		grep -q 'slow nodes: 1' out && [[ $(<suspects.txt) == n3 ]] || { cat out err suspects.txt; return 1; }
+		grep -q 'the suspects were not measured again' err
+		cmp lines made
+	done
+}
+
+@test "what a host says that has no part in it moves no deadline" {
+	made_pairs 8 'select(.kind == "player" and .host == "n1") | .host = "x9" | .rounds = 1e6 | .slot_s = 9.9' >stranger
+	made_pairs 8 'if .kind == "player" then .rounds = 1 else . end' >again
+	launcher '[[ $* != *--alone* ]] || exec cat stranger again' 'cat made'
+	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' sweep --slot 2 -- write_bw -D 0.1 -s 4k
+	[[ $status == 6 && $stderr == *'pairs to measure again: 2, in 1 slots of 1 s: about 1 s'* ]] || { echo "$stderr"; return 1; }
+	# Nor does what one of them says, or anybody, where the hosts are not known: its own schedule is shorter.
+	sed -i 's/x9/n1/' stranger
+	rm lines
+	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' sweep --slot 2 -- write_bw -D 0.1 -s 4k
+	[[ $stderr == *'pairs to measure again: 2, in 1 slots of 1 s: about 1 s'* ]] || { echo "$stderr"; return 1; }
+	rm lines
+	sweep --slot 2 -- write_bw -D 0.1 -s 4k
+	[[ $stderr == *'pairs to measure again: 2, in 1 slots of 1 s: about 1 s'* ]] || { echo "$stderr"; return 1; }
+}
+
 @test "the suspects of an incast are measured again in pairs" {
 	sweep --schedule incast=3
 	[[ $(tail -n 1 started) == *' --schedule full --alone --at-once 1 --for 300.000 --only lines:'* ]] || { cat started; return 1; }
