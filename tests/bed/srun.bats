@@ -31,3 +31,8 @@ in_allocation() {
 	in_allocation
 	dead_node srun
 }
+
+@test "srun: ^C in the second step: the list and the report stay" { cut_again 'srun -N6' INT; }
+
+# bats test_tags=long
+@test "srun: SIGTERM in the second step: the list and the report stay" { cut_again 'srun -N6' TERM; }

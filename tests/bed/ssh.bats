@@ -20,3 +20,8 @@ setup_file() { need_bed ssh; }
 	node_dies n5
 	absent_node ssh
 }
+
+@test "ssh: ^C in the second step: the list and the report stay" { cut_again ssh INT; }
+
+# bats test_tags=long
+@test "ssh: SIGTERM in the second step: the list and the report stay" { cut_again ssh TERM; }

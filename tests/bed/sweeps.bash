@@ -113,6 +113,23 @@ late_node() {
 	so '.lost == 0 and (.drain | index("n4") | not) and any(.notes[]; .kind | IN("missed_slots", "launcher_late"))'
 }
 
+# cut_again LAUNCHER SIGNAL: that comes in the second step, when pairs are measured.
+cut_again() {
+	rates n3 .04
+	through=(env --default-signal=INT)
+	deadline=240
+	start_sweep "$1" --schedule full --start-in 25
+	await_lines '"alone":true.*"status"'
+	kill "-$2" "${pid[sweep]}"
+	finish sweep
+	ended sweep $((128 + $(kill -l "$2")))
+	says sweep.err 'the suspects were not measured again'
+	! grep '"alone":true' lines || fail 'lines of the second step'
+	"$pairs" judge "${hosts[@]}" --suspects again --retest pairs lines >judge.out || true
+	cmp judge.out sweep.out || fail 'another report'
+	cmp again bad || fail 'other suspects'
+}
+
 # killed_task LAUNCHER [ARG…]
 killed_task() {
 	rates
