@@ -87,6 +87,11 @@ int auth_open(struct auth *a, struct stop *stop, struct fault *f)
 	return munge_open(&a->munge, a->file, f) || auth_prepare_munge(a, stop, f) ? -1 : 0;
 }
 
+int auth_rehearse(const struct auth *a, struct fault *f)
+{
+	return a->method == AUTH_KEY ? tls_rehearse(&a->tls, f) : 0;
+}
+
 void auth_release(struct auth *a)
 {
 	tls_close(&a->tls);

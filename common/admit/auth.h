@@ -66,6 +66,9 @@ int auth_read(struct auth *a, const char *how, const char *list, struct fault *f
  * which a signal of STOP ends the wait. Raises FAULT_USAGE or FAULT_UNAVAILABLE. */
 int auth_open(struct auth *a, struct stop *stop, struct fault *f);
 
+/* Server: before it says that it is ready: can it authenticate anybody? Raises FAULT_LOCAL. */
+int auth_rehearse(const struct auth *a, struct fault *f);
+
 /* Release the library's memory. Safe if auth_open() has failed, or has not been called. */
 void auth_release(struct auth *a);
 

@@ -32,8 +32,12 @@ static int look_up(struct crypto *c, struct fault *f)
 		const char *name;
 		size_t offset;
 	} entry[] = {CRYPTO_ENTRIES(ROW)};
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library;
 
+	errno = 0;
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library && errno == ENOMEM)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "dlopen(" LIBRARY ")");
 	if (!library) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "dlopen(" LIBRARY ")");
 		fault_cause(f, "This host or container has no " LIBRARY ", which --auth needs");

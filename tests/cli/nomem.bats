@@ -208,6 +208,28 @@ end_server() {
 	((starved > 10)) || fail "only $starved of ${#points[@]} failed"
 }
 
+# OpenSSL makes what all connections need in the first one.
+@test "a server with --auth=key has no memory in its first handshake: all clients are served, or it is not ready" {
+	local point=NOMEM_COUNT=calls
+	not_sanitized 'it has an allocator of its own'
+	(umask 077 && head -c 32 /dev/urandom >key)
+	hungry NOMEM_COUNT=opened
+	start client send_lat -p 1 --connect-timeout 0 --auth=key:key "$host"
+	through=()
+	finish client
+	starved_server send_lat --persistent --auth=key:key
+	end_server
+	points 12 "$(<opened)"
+	for point in "${points[@]}"; do
+		[[ $point != *FROM* ]] || continue
+		starved_server send_lat --persistent --auth=key:key
+		[[ $port ]] || { finish server; ended server 1; continue; }
+		client send_lat -n 5 --auth=key:key
+		ended client 0
+		end_server
+	done
+}
+
 @test "a server that stays has no memory once: it serves the next client" {
 	local point=NOMEM_COUNT=calls failed n starved=0
 	not_sanitized 'it has an allocator of its own'
