@@ -52,7 +52,7 @@ static void dev_defaults(struct desc_dev *d, int index)
 		d->port[p] = (struct desc_port){
 			.ethernet = true,
 			.state = 4,
-			.phys_state = 5,
+			.phys_state = -1, /* what fits the state */
 			.mtu = 4096,
 			.max_mtu = 4096,
 			.speed = 32,
@@ -104,8 +104,8 @@ static void dev_finish(struct desc_dev *d)
 		d->features &= ~DESC_ATOMICS;
 	for (i = 0; i < d->nports; i++) {
 		p = &d->port[i];
-		if (p->state < 2)
-			p->phys_state = p->ethernet ? 3 : 2;
+		if (p->phys_state < 0)
+			p->phys_state = p->state >= 2 ? 5 : p->ethernet ? 3 : 2;
 		if (!p->ethernet && !p->gid[0].version) {
 			uint64_t guid = htobe64(d->guid + i);
 

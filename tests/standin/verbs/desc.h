@@ -63,7 +63,7 @@ struct desc_dev {
 	char pci[32], fw[32];
 	char pcie_speed[32]; /* as sysfs has it: "32.0 GT/s PCIe" */
 	int pcie_width;
-	uint64_t guid;
+	uint64_t guid, image; /* image: sys_image_guid, of the whole card */
 	int vendor, part, hw;
 	int numa, nports, nvectors;
 	unsigned int features;

@@ -32,6 +32,16 @@ static const struct name_value states[] = {
 	{"ACTIVE_DEFER", 5, 0},
 	{0},
 };
+static const struct name_value physical[] = {
+	{"Sleep", 1, 0},
+	{"Polling", 2, 0},
+	{"Disabled", 3, 0},
+	{"Training", 4, 0},
+	{"LinkUp", 5, 0},
+	{"ErrorRecovery", 6, 0},
+	{"Test", 7, 0},
+	{0},
+};
 static const struct name_value features[] = {
 	{"qpex", DESC_QPEX, 0},
 	{"cqex", DESC_CQEX, 0},
@@ -59,7 +69,8 @@ enum key_type {
 	KEY_TEXT,
 	KEY_GTS,
 	KEY_SPEED,
-	KEY_STATE
+	KEY_STATE,
+	KEY_PHYSICAL
 };
 
 #define DEV(n, t, f)                                                                         \
@@ -82,6 +93,7 @@ static const struct key {
 	DEV("pcie_gts", KEY_GTS, pcie_speed),
 	DEV("pcie_width", KEY_INT, pcie_width),
 	DEV("guid", KEY_GUID, guid),
+	DEV("image", KEY_GUID, image),
 	DEV("vendor", KEY_INT, vendor),
 	DEV("part", KEY_INT, part),
 	DEV("hw", KEY_INT, hw),
@@ -106,6 +118,7 @@ static const struct key {
 	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
 	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),
 	PORT("state", KEY_STATE, state),
+	PORT("phys_state", KEY_PHYSICAL, phys_state),
 	PORT("lid", KEY_INT, lid),
 	PORT("sm_lid", KEY_INT, sm_lid),
 	PORT("lmc", KEY_INT, lmc),
@@ -187,7 +200,11 @@ static int set_key(const struct key *k, void *base, const char *value)
 		return 0;
 	case KEY_SPEED:
 	case KEY_STATE:
-		nv = find_name(k->type == KEY_SPEED ? speeds : states, value);
+	case KEY_PHYSICAL:
+		nv = find_name(k->type == KEY_SPEED   ? speeds
+			       : k->type == KEY_STATE ? states
+						      : physical,
+			       value);
 		if (!nv)
 			return -1;
 		*(int *)field = nv->value;

@@ -28,7 +28,7 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 		return err;
 	*a = (struct ibv_device_attr){
 		.node_guid = htobe64(d->guid),
-		.sys_image_guid = htobe64(d->guid),
+		.sys_image_guid = htobe64(d->image ? d->image : d->guid),
 		.max_mr_size = d->max_mr,
 		.page_size_cap = ~UINT64_C(0xfff),
 		.vendor_id = d->vendor,

@@ -163,6 +163,7 @@ static int write_port(const char *ibdev, int n, const struct desc_port *p)
 	};
 	static const char *const phys[] = {
 		"", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp",
+		"LinkErrorRecovery", "Phy Test",
 	};
 	struct node d = node_at("%s/ports/%d", ibdev, n);
 	struct node pkeys;
@@ -190,19 +191,23 @@ static int write_port(const char *ibdev, int n, const struct desc_port *p)
 	       (p->unspecified ? write_efa_counters(d.path) : write_counters(d.path));
 }
 
+static const char *guid_text(char text[32], unsigned long long g)
+{
+	snprintf(text, 32, "%04llx:%04llx:%04llx:%04llx", g >> 48, g >> 32 & 0xffff,
+		 g >> 16 & 0xffff, g & 0xffff);
+	return text;
+}
+
 static int write_ibdev(const char *pci, const struct desc_dev *d)
 {
 	struct node n = node_at("%s/infiniband/%s", pci, d->name);
-	unsigned long long g = d->guid;
 	char guid[32];
 	int i, err;
 
 	if (n.err)
 		return -1;
-	snprintf(guid, sizeof(guid), "%04llx:%04llx:%04llx:%04llx", g >> 48, g >> 32 & 0xffff,
-		 g >> 16 & 0xffff, g & 0xffff);
-	put(&n, "node_guid", "%s", guid);
-	put(&n, "sys_image_guid", "%s", guid);
+	put(&n, "node_guid", "%s", guid_text(guid, d->guid));
+	put(&n, "sys_image_guid", "%s", guid_text(guid, d->image ? d->image : d->guid));
 	put(&n, "node_type", d->features & DESC_EFA     ? "7: unspecified"
 			       : d->features & DESC_IWARP ? "4: RNIC"
 							  : "1: CA");
