@@ -24,6 +24,8 @@ struct checked {
 	const struct hca_port *port; /* NULL: the host */
 	struct port_facts facts;
 	struct findings findings;
+	bool told[FINDINGS_MAX];    /* which of them print_once() has printed */
+	const struct finding *same; /* the one that it prints; NULL: none */
 };
 
 struct check {
@@ -111,20 +113,104 @@ static void name_of(const struct checked *c, char to[PORT_NAME])
 		strcpy(to, "host");
 }
 
-static void print_checked(const struct checked *c)
-{
-	const struct hca_port *p = c->port;
-	char name[PORT_NAME], line[2048], link[96], rate[24];
+#define LINE 2048
 
-	name_of(c, name);
-	for (size_t i = 0; i < c->findings.count; i++) {
-		printf("%s: ", name);
-		terminal_verdict(stdout,
-				 finding_line(&c->findings.list[i], line, sizeof(line)));
-		printf("\n");
+/* Write word N of F's line to WORD, "" after the last. Returns its length without punctuation. */
+static size_t word_of(const struct finding *f, unsigned n, char word[LINE])
+{
+	char line[LINE], *rest = line, *at;
+	size_t len;
+
+	finding_line(f, line, sizeof(line));
+	do
+		at = strsep(&rest, " ");
+	while (n-- && at);
+	text_copy(word, LINE, at ? at : "");
+	for (len = strlen(word); len && strchr(",.;:)", word[len - 1]); len--)
+		;
+	return len;
+}
+
+/* Are F and G one note or warning of two ports: the same but for words that have a number? */
+static bool is_same(const struct finding *f, const struct finding *g)
+{
+	static const char digits[] = "0123456789";
+	char a[LINE], b[LINE];
+
+	if (f->is.code != g->is.code || f->is.level != g->is.level || f->is.level == FINDING_FAULT)
+		return f == g;
+	for (unsigned n = 0;; n++) {
+		word_of(f, n, a);
+		word_of(g, n, b);
+		if (strcmp(a, b) && !(strpbrk(a, digits) && strpbrk(b, digits)))
+			return false;
+		if (!a[0])
+			return true;
 	}
+}
+
+/* Set `same` where the port C has F, which is told then. Returns whether it has. */
+static bool find_same(struct checked *c, const struct finding *f)
+{
+	c->same = NULL;
+	for (size_t i = 0; i < c->findings.count && !c->same; i++) {
+		if (c->told[i] || !is_same(f, &c->findings.list[i]))
+			continue;
+		c->told[i] = true;
+		c->same = &c->findings.list[i];
+	}
+	return c->same;
+}
+
+/* Print F, of entry FIRST, once for all ports that have it; a word that differs is one of each. */
+static void print_once(struct check *k, size_t first, const struct finding *f)
+{
+	struct checked *c = &k->entry[first], *end = k->entry + (c->port ? k->count : 1);
+	char line[4 * LINE] = "", names[LINE] = "", name[PORT_NAME], word[LINE], other[LINE];
+	size_t ports = 0, len;
+
+	for (struct checked *d = c; d < end; d++)
+		if (find_same(d, f)) {
+			name_of(d, name);
+			text_add(names, sizeof(names), "%s%s", ports++ ? ", " : "", name);
+		}
+	if (ports == 1)
+		printf("%s: ", names);
+	else if (ports == k->count - 1)
+		printf("at %zu ports: ", ports);
+	else
+		printf("at %zu ports (%s): ", ports, names);
+	for (unsigned n = 0; len = word_of(f, n, word), word[0]; n++) {
+		bool differs = false;
+
+		for (struct checked *d = c + 1; d < end && !differs; d++)
+			if (d->same) {
+				word_of(d->same, n, other);
+				differs = strcmp(word, other) != 0;
+			}
+		text_add(line, sizeof(line), "%s%.*s", n ? " " : "", (int)len, word);
+		for (struct checked *d = c + 1; d < end && differs; d++)
+			if (d->same)
+				text_add(line, sizeof(line), ", %.*s",
+					 (int)word_of(d->same, n, other), other);
+		text_add(line, sizeof(line), "%s", word + len);
+	}
+	terminal_verdict(stdout, line);
+	printf("\n");
+}
+
+static void print_checked(struct check *k, size_t entry)
+{
+	const struct checked *c = &k->entry[entry];
+	const struct hca_port *p = c->port;
+	char name[PORT_NAME], link[96], rate[24];
+
+	for (size_t i = 0; i < c->findings.count; i++)
+		if (!c->told[i])
+			print_once(k, entry, &c->findings.list[i]);
 	if (c->findings.count || !p)
 		return;
+	name_of(c, name);
 	topo_format_link(&p->place, link, sizeof(link));
 	snprintf(rate, sizeof(rate), hca_rate_gbps(p) > 0 ? "%.4g Gb/s" : "rate unknown",
 		 hca_rate_gbps(p));
@@ -164,12 +250,12 @@ static json_t *check_to_json(const struct check *k)
 			 checked_to_json(&k->entry[0]), "ports", ports, "nccl", nccl);
 }
 
-static void print_check(const struct check *k)
+static void print_check(struct check *k)
 {
 	static const char *const names[] = {"note", "warning", "fault"};
 
 	for (size_t i = 0; i < k->count; i++)
-		print_checked(&k->entry[i]);
+		print_checked(k, i);
 	for (size_t i = 0; i < k->nccl_count; i++)
 		printf("rdmark: %s=%s: %s\n", k->nccl[i].name, k->nccl[i].value, k->nccl[i].reason);
 	printf("%zu port%s:", k->count - 1, k->count == 2 ? "" : "s");
@@ -179,7 +265,7 @@ static void print_check(const struct check *k)
 }
 
 /* Write what was found, the document D, to the files of --json and --json-lines, or K as text. */
-static int write_check(const struct check *k, json_t *d, const struct output_options *o,
+static int write_check(struct check *k, json_t *d, const struct output_options *o,
 		       struct fault *f)
 {
 	char *text = document_text(json_incref(d), false);
