@@ -116,7 +116,7 @@ static json_t *port_json(const struct hca_port *p)
 	topo_format_link(&p->place, link, sizeof(link));
 	return json_pack("{s:s, s:i, s:s, s:s, s:f, s:i, s:s, s:i, s:s, s:s, s:s, s:i, s:o}",
 			 "device", p->device, "port", p->port, "state",
-			 list_state_name(p->port_attr.state), "link", list_link_name(p),
+			 hca_state_name(p), "link", list_link_name(p),
 			 "rate_gbps", hca_rate_gbps(p), "mtu_bytes",
 			 (int)hca_mtu_bytes(p->port_attr.active_mtu), "netdev", p->netdev,
 			 "numa_node", p->place.numa_node, "pci", p->place.pci, "pcie_link", link,

@@ -56,7 +56,7 @@ static void check_state(const struct port_facts *x, struct findings *to)
 	if (!is_active(x) && x->unplugged && !x->named) {
 		FINDING_OF_HOST(to, FINDING_PORT_UNPLUGGED, FINDING_NOTE);
 	} else if (hca_check_usable(x->port, &why)) {
-		snprintf(text, sizeof(text), "the port is %s", hca_idle_state(x->port));
+		snprintf(text, sizeof(text), "the port is %s", hca_state_name(x->port));
 		if (is_active(x))
 			add_fault(to, FINDING_NO_GID, &why, NULL);
 		else
@@ -81,6 +81,14 @@ static void check_subnet_manager(const struct port_facts *x, struct findings *to
 {
 	if (is_active(x) && has_subnet(x) && !x->port->port_attr.sm_lid)
 		FINDING_OF_HOST(to, FINDING_NO_SUBNET_MANAGER, FINDING_WARN);
+}
+
+static void check_guid(const struct port_facts *x, struct findings *to)
+{
+	const char *which = hca_zero_guid(x->port);
+
+	if (is_active(x) && which)
+		FINDING_OF_HOST(to, FINDING_NO_GUID, FINDING_WARN, FINDING_WORD("which", which));
 }
 
 static void check_rate(const struct port_facts *x, struct findings *to)
@@ -116,15 +124,29 @@ static void check_training(const struct port_facts *x, struct findings *to)
 static void check_slot(const struct port_facts *x, struct findings *to)
 {
 	double carries = PCIE_SHARE * pci_link_gbps(&x->link, PCI_USUAL_PAYLOAD_BYTES, false);
+	const struct pci_link *can = &x->port->place.link; /* the adapter, in whatever slot */
+	const char *beside = x->beside[0] ? x->beside : NULL;
 	double gbps = hca_rate_gbps(x->port);
+	bool better = can->max_gts > x->link.gts || can->max_width > x->link.width;
 	char now[64];
 
-	if (x->host->virtual_machine || !(carries > 0) || !(gbps > 0) || carries >= gbps)
+	if (x->host->virtual_machine || !(carries > 0) || !(gbps > 0))
 		return;
 	pci_link_format(&x->link, now, sizeof(now));
-	FINDING_OF_HOST(to, FINDING_PCIE_BELOW_LINK, FINDING_WARN,
-			FINDING_NUMBER("PCIe payload", carries, "Gb/s"),
-			FINDING_NUMBER("rate", gbps, "Gb/s"), FINDING_WORD("now", now));
+	better &= !beside && !x->sharing[0] && pci_link_share(&x->link) > 0.99;
+	if (carries < gbps)
+		FINDING_OF_HOST(to, FINDING_PCIE_BELOW_LINK, FINDING_WARN,
+				FINDING_NUMBER("PCIe payload", carries, "Gb/s"),
+				FINDING_NUMBER("rate", gbps, "Gb/s"),
+				FINDING_NUMBER("payload of all links",
+					       beside ? PCIE_SHARE * x->beside_gbps : NAN, "Gb/s"),
+				FINDING_WORD("now", now), FINDING_WORD("card", beside),
+				FINDING_WORD("better", better ? "" : NULL));
+	if (is_active(x) && x->sharing[0] && carries < x->sharing_gbps)
+		FINDING_OF_HOST(to, FINDING_PCIE_SHARED, FINDING_NOTE,
+				FINDING_NUMBER("PCIe payload", carries, "Gb/s"),
+				FINDING_NUMBER("rates", x->sharing_gbps, "Gb/s"),
+				FINDING_WORD("now", now), FINDING_WORD("sharing", x->sharing));
 }
 
 static void check_mtu(const struct port_facts *x, struct findings *to)
@@ -251,16 +273,19 @@ static void check_governor(const struct port_facts *x, struct findings *to)
 void explain_port(const struct port_facts *x, struct findings *to)
 {
 	static void (*const checks[])(const struct port_facts *x, struct findings *to) = {
-		check_state,    check_subnet_manager, check_rate,
-		check_training, check_slot,           check_mtu,
-		check_pfc,      check_node,           check_iommu,
-		check_aer,      check_counters,       check_governor,
+		check_state, check_subnet_manager, check_guid,     check_rate,  check_training,
+		check_slot,  check_mtu,            check_pfc,      check_node,  check_iommu,
+		check_aer,   check_counters,       check_governor,
 	};
 	struct fault why = {0};
 
 	if (x->port->open_errno) {
 		reach_refused(x->port->device, x->port->open_errno, &why);
-		add_fault(to, FINDING_CANNOT_OPEN, &why, NULL);
+		if (x->others && !x->named)
+			FINDING_OF_HOST(to, FINDING_NOT_GIVEN, FINDING_NOTE,
+					FINDING_WORD("text", why.text));
+		else
+			add_fault(to, FINDING_CANNOT_OPEN, &why, NULL);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "explain/facts.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "host/devnode.h"
 #include "host/sysfs.h"
 #include "host/virt.h"
@@ -107,22 +109,77 @@ static void read_counters(struct port_facts *x)
 	x->age.read_ns = clock_now_ns();
 }
 
+/* Are A and B behind one PCIe link, as ports or functions of one card? */
+static bool is_one_slot(const struct hca_port *a, const struct hca_port *b)
+{
+	size_t card = strcspn(a->place.pci, ".");
+
+	return card && strncmp(a->place.pci, b->place.pci, card + 1) == 0;
+}
+
+/* Is B the same function under another name, a subfunction of it, or the reverse? */
+static bool is_one_function(const struct hca_port *a, const struct hca_port *b)
+{
+	return strcmp(a->place.pci, b->place.pci) == 0 && strcmp(a->device, b->device) != 0;
+}
+
+/* Has P a share in X's card? A virtual function, which adds nothing of its own, shows no link. */
+static bool is_counted(const struct port_facts *x, const struct hca_port *p)
+{
+	return p == x->port ||
+	       (p->port_attr.state == IBV_PORT_ACTIVE && p->place.link.gts > 0 &&
+		p->place.link.width && !is_one_function(x->port, p));
+}
+
+/* Which ports of LIST share X's PCIe link, and what do all the links of its card carry? */
+static void read_card(struct port_facts *x, const struct hca_list *list)
+{
+	const struct hca_port *own = x->port, *end = list->port + list->count;
+	unsigned ports = 0, links = 0;
+
+	for (const struct hca_port *p = list->port; p < end; p++) {
+		bool shares = is_one_slot(own, p), adds = own->attr.sys_image_guid;
+
+		if (!is_counted(x, p))
+			continue;
+		adds &= own->attr.sys_image_guid == p->attr.sys_image_guid;
+		for (const struct hca_port *q = list->port; q < p; q++) {
+			shares &= !is_counted(x, q) || !is_one_function(q, p);
+			adds &= !is_counted(x, q) || !is_one_slot(q, p);
+		}
+		if (shares) {
+			x->sharing_gbps += hca_rate_gbps(p);
+			text_add(x->sharing, sizeof(x->sharing), "%s%s:%u", ports++ ? "+" : "",
+				 p->device, p->port);
+		}
+		if (adds) {
+			x->beside_gbps += pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES,
+							false);
+			text_add(x->beside, sizeof(x->beside), "%s%s", links++ ? ", " : "",
+				 p->device);
+		}
+	}
+	if (ports < 2)
+		x->sharing[0] = '\0';
+	if (links < 2)
+		x->beside[0] = '\0';
+}
+
 /*
  * Is X's port one that nobody has plugged in? Its link never went down, nothing was received since
  * the counters began, and another port of LIST on its card is in use.
  */
 static bool is_unplugged(const struct port_facts *x, const struct hca_list *list)
 {
-	size_t card = strcspn(x->port->place.pci, ".");
 	int64_t downed, received;
 
-	if (x->port->port_attr.state != IBV_PORT_DOWN || !card ||
+	if (x->port->port_attr.state != IBV_PORT_DOWN ||
 	    read_port(x, "counters/link_downed", &downed) ||
 	    read_port(x, "counters/port_rcv_data", &received) || downed || received)
 		return false;
 	for (size_t i = 0; i < list->count; i++)
-		if (!list->port[i].open_errno && list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
-		    strncmp(list->port[i].place.pci, x->port->place.pci, card + 1) == 0)
+		if (list->port[i].port_attr.state == IBV_PORT_ACTIVE &&
+		    is_one_slot(x->port, &list->port[i]))
 			return true;
 	return false;
 }
@@ -147,10 +204,13 @@ void port_facts_read(struct port_facts *x, const struct hca_port *port, const st
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];
 
-		if (hca_are_alike(p, port) && !p->open_errno &&
-		    p->port_attr.state == IBV_PORT_ACTIVE)
+		if (hca_are_alike(p, port) && p->port_attr.state == IBV_PORT_ACTIVE)
 			x->sibling_gbps = fmax(x->sibling_gbps, hca_rate_gbps(p));
+		x->others |= hca_is_usable(p) && (port->open_errno == EPERM ||
+						  port->open_errno == EACCES ||
+						  port->open_errno == ENOENT);
 	}
+	read_card(x, list);
 	read_counters(x);
 }
 

@@ -37,6 +37,7 @@ struct port_facts {
 	bool named;                  /* the user asks for this port; set by the caller */
 	bool no_pkey;                /* InfiniBand: the P_Key of index 0 is empty */
 	bool unplugged;              /* DOWN and never up; another port of its card is ACTIVE */
+	bool others;                 /* this process may not open it; another port is usable */
 	struct pci_link link;        /* with the capabilities of both ends; zeros: unknown */
 	struct aer own, upstream;    /* the adapter's function and the port above it */
 	char iommu[PCI_IOMMU];              /* "identity", "DMA", "DMA-FQ"; "" off or unknown */
@@ -47,6 +48,11 @@ struct port_facts {
 					power */
 	char governor[24];           /* of the latter */
 	double sibling_gbps;         /* of the fastest port of this kind on the host */
+	char sharing[96];            /* this and other active ports behind its PCIe link; "": it has
+					that alone */
+	double sharing_gbps;         /* their rates */
+	char beside[96];             /* of each PCIe link of its card a device; "": there is one */
+	double beside_gbps;          /* the payload that those links carry */
 	struct counter counter[FACTS_COUNTERS]; /* error counters that the port has */
 	unsigned counters;
 	struct counters_age age; /* the time of reading them */

@@ -216,7 +216,7 @@ static void print_checked(struct check *k, size_t entry)
 		 hca_rate_gbps(p));
 	printf("%s: ", name);
 	terminal_verdict(stdout, "ok");
-	printf(": %s, %s, %s, MTU %u%s%s\n", list_state_name(p->port_attr.state), list_link_name(p),
+	printf(": %s, %s, %s, MTU %u%s%s\n", hca_state_name(p), list_link_name(p),
 	       rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
 }
 

@@ -14,18 +14,6 @@
 #define LIST_COLUMNS 80
 #define MORE_ROOM    12 /* for " and N more" */
 
-const char *list_state_name(enum ibv_port_state state)
-{
-	static const char *const name[] = {
-		[IBV_PORT_DOWN] = "DOWN",
-		[IBV_PORT_INIT] = "INIT",
-		[IBV_PORT_ARMED] = "ARMED",
-		[IBV_PORT_ACTIVE] = "ACTIVE",
-	};
-
-	return state >= IBV_PORT_DOWN && state <= IBV_PORT_ACTIVE ? name[state] : "?";
-}
-
 /* iWARP runs on Ethernet, but connects to iWARP only. */
 const char *list_link_name(const struct hca_port *p)
 {
@@ -41,7 +29,7 @@ static void print_port(FILE *out, const struct hca_port *p)
 	if (p->place.numa_node >= 0)
 		snprintf(node, sizeof(node), "%d", p->place.numa_node);
 	fprintf(out, "%-12s %4u %-6s %-10s %5s %4u %-15s %4s %s\n", p->device, p->port,
-		list_state_name(p->port_attr.state), list_link_name(p), rate,
+		hca_state_name(p), list_link_name(p), rate,
 		hca_mtu_bytes(p->port_attr.active_mtu), p->netdev[0] ? p->netdev : "-", node,
 		p->place.pci[0] ? p->place.pci : "-");
 	topo_format_link(&p->place, more, sizeof(more));

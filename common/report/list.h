@@ -2,7 +2,6 @@
 /* list: `--list` and `--check`: every RDMA device and port of this machine. */
 #pragma once
 
-#include <infiniband/verbs.h>
 #include <stdio.h>
 
 #include "cli/options.h"
@@ -24,9 +23,8 @@ int list_ports(FILE *out, const char *program);
  */
 int check_ports(const char *program, const char *device, const struct output_options *output);
 
-/* The link layer: "InfiniBand", "Ethernet" or "iWARP"; and the port state: "ACTIVE", … */
+/* The link layer: "InfiniBand", "Ethernet" or "iWARP". */
 const char *list_link_name(const struct hca_port *p);
-const char *list_state_name(enum ibv_port_state state);
 
 /* Flush OUT. Returns the exit status: 1 with the reason on stderr if it could not be written. */
 int list_finish(FILE *out, const char *program);

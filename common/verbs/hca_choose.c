@@ -93,35 +93,7 @@ bool hca_is_named(const struct hca_port *p, const char *wanted)
 	return named;
 }
 
-const char *hca_idle_state(const struct hca_port *p)
-{
-	static const char *const names[] = {
-		[IBV_PORT_DOWN] = "DOWN", [IBV_PORT_INIT] = "INIT", [IBV_PORT_ARMED] = "ARMED"};
-	enum ibv_port_state state = p->port_attr.state;
-
-	return state >= IBV_PORT_DOWN && state <= IBV_PORT_ARMED ? names[state] : "not ACTIVE";
-}
-
-/* Raise the fault that P is not ACTIVE, with the cause and the fix for its state. */
-static int raise_not_active(const struct hca_port *p, struct fault *f)
-{
-	enum ibv_port_state state = p->port_attr.state;
-
-	fault_raise(f, FAULT_LOCAL, 0, "%s port %u is %s", p->device, p->port, hca_idle_state(p));
-	if (state == IBV_PORT_INIT || state == IBV_PORT_ARMED) {
-		fault_cause(f, "The link is up, but no subnet manager has configured the port");
-		return fault_fix(f,
-				 "start a subnet manager: opensm on one host, or the switch's own");
-	}
-	if (p->netdev[0]) {
-		fault_cause(f, "Its netdev %s has no carrier or is not up", p->netdev);
-		return fault_fix(f, "ip link set %s up; check cable and switch port", p->netdev);
-	}
-	fault_cause(f, "The link is physically down");
-	return fault_fix(f, "check cable, transceiver and switch port");
-}
-
-static bool is_usable(const struct hca_port *p)
+bool hca_is_usable(const struct hca_port *p)
 {
 	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
 	       (p->gid_count || !hca_needs_gid(p));
@@ -129,12 +101,12 @@ static bool is_usable(const struct hca_port *p)
 
 int hca_check_usable(const struct hca_port *p, struct fault *f)
 {
-	if (is_usable(p))
+	if (hca_is_usable(p))
 		return 0;
 	if (p->open_errno)
 		return reach_refused(p->device, p->open_errno, f);
 	if (p->port_attr.state != IBV_PORT_ACTIVE)
-		return raise_not_active(p, f);
+		return hca_raise_not_active(p, f);
 	fault_raise(f, FAULT_UNAVAILABLE, 0,
 		    "every GID of %s is zero: its netdev is in another network namespace, or has "
 		    "no address",
@@ -189,9 +161,9 @@ static const struct hca_port *choose_for_peer(const struct hca_list *list,
 
 		if (wanted->port && wanted->port != p->port)
 			continue;
-		if (!first)
+		if (!first || (first->open_errno && !p->open_errno)) /* another container's */
 			first = p;
-		if (!is_usable(p))
+		if (!hca_is_usable(p))
 			continue;
 		if (!active)
 			active = p;

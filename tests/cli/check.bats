@@ -78,7 +78,7 @@ check() {
 @test "--check: as a document, to stdout and to a file" {
 	on 'ib0 link=ib speed=EDR state=DOWN'
 	check write_bw --check
-	says check.out 'ib0 port 1: fault: the port is DOWN. The link is physically down. Next: '
+	says check.out 'ib0 port 1: fault: the port is DOWN. The link is physically down: nothing answers at its other end (phys_state Polling). Next: '
 	check write_bw --check --json
 	ended check 6
 	[[ $(jq -c '[.ports[] | .device, .port, (.findings[] | .code, .level)]' check.out) == \

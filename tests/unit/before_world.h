@@ -23,6 +23,7 @@ struct world {
 
 static inline struct world *healthy(void)
 {
+	static struct gid gid = {.index = 3};
 	static struct world w;
 
 	memset(&w, 0, sizeof(w));
@@ -36,6 +37,8 @@ static inline struct world *healthy(void)
 	w.port.port_attr.active_speed = 32;
 	w.port.port_attr.active_width = 2;
 	w.port.place.numa_node = 1;
+	w.port.attr.node_guid = 1;
+	w.port.gids = &gid;
 	w.port.gid_count = 1;
 	w.x.port = &w.port;
 	w.x.host = &w.host;

@@ -79,6 +79,24 @@ static void port_rules(void **state)
 	w->port.open_errno = EACCES;
 	w->port.port_attr.state = 0;
 	finds(w, "cannot_open", FINDING_FAULT);
+	w->x.others = true;
+	finds(w, "not_given", FINDING_NOTE);
+	w->x.named = true;
+	finds(w, "cannot_open", FINDING_FAULT);
+	w = healthy();
+	w->port.attr.node_guid = 0;
+	finds(w, "no_guid", FINDING_WARN);
+	w->port.fabric = FABRIC_EFA;
+	finds(w, NULL, 0);
+	w = healthy();
+	w->x.sharing_gbps = 2 * hca_rate_gbps(&w->port);
+	finds(w, NULL, 0);
+	strcpy(w->x.sharing, "mlx5_0:1+mlx5_1:1");
+	finds(w, NULL, 0); /* the slot carries both */
+	w->x.sharing_gbps *= 2;
+	finds(w, "pcie_shared", FINDING_NOTE);
+	w->host.virtual_machine = true;
+	finds(w, "virtual_machine", FINDING_NOTE);
 	w = healthy();
 	w->x.sibling_gbps *= 2;
 	finds(w, "link_below_siblings", FINDING_WARN);

@@ -27,7 +27,8 @@ static int setup(void **state)
 	lo_gid = (struct gid){.index = 3, .kind = GID_V2_IPV4, .ifindex = if_nametoindex("lo")};
 	inet_pton(AF_INET6, "::ffff:127.0.0.1", lo_gid.raw.raw);
 	ports[0] =
-		(struct hca_port){.device = "mlx5_0", .port = 1, .port_attr.state = IBV_PORT_INIT};
+		(struct hca_port){.device = "mlx5_0", .port = 1, .port_attr.state = IBV_PORT_INIT,
+				  .attr.node_guid = 1};
 	ports[1] = (struct hca_port){.device = "mlx5_1",
 				     .port = 1,
 				     .fabric = FABRIC_ROCE,
