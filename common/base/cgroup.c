@@ -11,6 +11,14 @@
 
 #define ROOT "/sys/fs/cgroup"
 
+/* The number behind KEY in the file TEXT of a cgroup; 0: there is none. */
+static double number_of(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at ? strtod(at + strlen(key), NULL) : 0;
+}
+
 /* Read the lines of FILE that limit something. */
 static void read_lines(struct cgroup_limit *l, const char *file)
 {
@@ -20,14 +28,15 @@ static void read_lines(struct cgroup_limit *l, const char *file)
 	text_read(path, text, sizeof(text));
 	l->text[0] = '\0';
 	while ((line = strsep(&rest, "\n")))
-		if (line[0] && strcmp(line, "max") != 0 &&
+		if (line[0] && strncmp(line, "max", 3) != 0 &&
 		    !strstr(line, "hca_handle=max hca_object=max"))
 			text_add(l->text, sizeof(l->text), "%s%s", l->text[0] ? "; " : "", line);
 }
 
-bool cgroup_find(const char *file, struct cgroup_limit *l)
+/* The cgroup that this process is in. */
+static void find_own(struct cgroup_limit *l)
 {
-	char text[4096], *parent;
+	char text[4096];
 	const char *dir;
 
 	text_read("/proc/self/cgroup", text, sizeof(text));
@@ -35,20 +44,60 @@ bool cgroup_find(const char *file, struct cgroup_limit *l)
 	snprintf(l->dir, sizeof(l->dir), "%.*s", dir ? (int)strcspn(dir, "\n") : 0, dir ? dir : "");
 	if (strcmp(l->dir, "/") == 0) /* the root */
 		l->dir[0] = '\0';
-	for (;;) {
-		read_lines(l, file);
-		parent = strrchr(l->dir, '/');
-		if (l->text[0] || !parent)
-			return l->text[0];
+}
+
+/* Go from L to the one above it. False: there is none. */
+static bool go_up(struct cgroup_limit *l)
+{
+	char *parent = strrchr(l->dir, '/');
+
+	if (parent)
 		*parent = '\0';
+	return parent;
+}
+
+bool cgroup_find(const char *file, struct cgroup_limit *l)
+{
+	find_own(l);
+	do
+		read_lines(l, file);
+	while (!l->text[0] && go_up(l));
+	return l->text[0];
+}
+
+struct cgroup_stops cgroup_stops(const struct cgroup_stops *before)
+{
+	struct cgroup_stops most = {.limited = false};
+	struct cgroup_limit l;
+	char path[320], text[4096];
+	double count;
+
+	find_own(&l);
+	do {
+		read_lines(&l, "cpu.max");
+		if (!l.text[0])
+			continue;
+		most.limited = true;
+		snprintf(path, sizeof(path), ROOT "%s/cpu.stat", l.dir);
+		text_read(path, text, sizeof(text));
+		count = number_of(text, "nr_throttled ");
+		if (count < most.count)
+			continue;
+		most.count = count;
+		most.seconds = number_of(text, "throttled_usec ") / 1e6;
+	} while (go_up(&l));
+	if (before) {
+		most.count -= before->count;
+		most.seconds -= before->seconds;
 	}
+	return most;
 }
 
 int cgroup_check_memory(uint64_t bytes, struct fault *f)
 {
 	struct cgroup_limit l;
 	char path[320], text[4096];
-	const char *swap, *anon;
+	const char *swap;
 	uint64_t limit, used;
 
 	text_read("/proc/meminfo", text, sizeof(text));
@@ -58,8 +107,7 @@ int cgroup_check_memory(uint64_t bytes, struct fault *f)
 	limit = strtoull(l.text, NULL, 10);
 	snprintf(path, sizeof(path), ROOT "%s/memory.stat", l.dir);
 	text_read(path, text, sizeof(text));
-	anon = strstr(text, "anon ");
-	used = anon ? strtoull(anon + strlen("anon "), NULL, 10) : 0;
+	used = (uint64_t)number_of(text, "anon ");
 	if (used <= limit && bytes <= limit - used)
 		return 0;
 	fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating %s", units_size(bytes).text);

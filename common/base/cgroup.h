@@ -28,5 +28,17 @@ bool cgroup_find(const char *file, struct cgroup_limit *l);
  */
 int cgroup_check_memory(uint64_t bytes, struct fault *f);
 
+/*
+ * How often, and for how long, CPU limits (cpu.max) of this process's cgroup and of those above it
+ * stopped them: of the one that did most. Two CPUs that stood still for a second are two seconds.
+ */
+struct cgroup_stops {
+	bool limited; /* one of them has a limit */
+	double count, seconds;
+};
+
+/* Of the time since they were made; and less what was so at an earlier moment, BEFORE. */
+struct cgroup_stops cgroup_stops(const struct cgroup_stops *before);
+
 /* pthread_create(); a failure is raised, with the limit that causes it. Returns 0 or -1. */
 int cgroup_thread(pthread_t *thread, void *(*run)(void *), void *arg, struct fault *f);

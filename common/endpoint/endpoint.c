@@ -385,3 +385,9 @@ void endpoint_release(struct endpoint *ep)
 	ep->rail = NULL;
 	ep->rails = 0;
 }
+
+bool endpoint_receives(const struct endpoint *ep)
+{
+	return !ep->test->operation.peer_allows || ep->options->experiment.write_with_imm ||
+	       ep->immediate;
+}

@@ -70,6 +70,9 @@ void endpoint_agreed(struct endpoint *ep);
 /* rail.c: the rate of this end's links; 0: unknown. */
 double endpoint_rate_gbps(const struct endpoint *ep);
 
+/* Each message needs a receive of the peer's. */
+bool endpoint_receives(const struct endpoint *ep);
+
 /* The message size that the memory has room for. */
 static inline uint64_t endpoint_room(const struct endpoint *ep)
 {

@@ -20,6 +20,12 @@ void explain_host(const struct host_facts *h, struct findings *to)
 		FINDING_OF_HOST(to, FINDING_MEMLOCK,
 				h->memlock_bytes < MEMLOCK_FAULT ? FINDING_FAULT : FINDING_WARN,
 				FINDING_NUMBER("RLIMIT_MEMLOCK", (double)h->memlock_bytes, "B"));
+	if (h->cpu_limit.text[0])
+		FINDING_OF_HOST(to, FINDING_CPU_LIMIT,
+				h->stops.count > 0 ? FINDING_WARN : FINDING_NOTE,
+				FINDING_WORD("limit", h->cpu_limit.text),
+				FINDING_NUMBER("count", h->stops.count ? h->stops.count : NAN, ""),
+				FINDING_NUMBER("seconds", h->stops.seconds, "s"));
 	if (h->cm_errnum)
 		FINDING_OF_HOST(to, FINDING_NO_RDMA_CM, FINDING_NOTE,
 				FINDING_WORD("why", strerror(h->cm_errnum)),

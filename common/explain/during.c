@@ -90,19 +90,6 @@ struct cost {
 	bool measured; /* the share is; else it is as far from one end as from the other */
 };
 
-/*
- * The share of the run that was lost if QPs stood still, each alone, for NS together. It is at most
- * full_share, that in which the sender waited, because other time was not lost; NaN there: no limit.
- */
-static double waited_share(const struct run_facts *r, double ns)
-{
-	double share = ns / (r->seconds * 1e9 * r->qps);
-
-	if (share > r->sender->full_share)
-		share = r->sender->full_share;
-	return share > 1 ? 1 : share;
-}
-
 /* The share of its packets that the source of the data sent in vain; NaN: unknown. */
 static double wasted_share(const struct run_facts *r)
 {
@@ -124,7 +111,7 @@ static struct cost cost_of_loss(const struct run_facts *r, double naks)
 	double link = fmin(r->source->rate_gbps, r->sink->rate_gbps) * run_data_share(r);
 	double most = in_flight / (1 + in_flight), wasted = wasted_share(r);
 	struct cost c = {
-		.least = waited_share(r, naks * r->sender->alone_ns),
+		.least = run_waited_share(r, naks * r->sender->alone_ns),
 		.measured = !isnan(wasted),
 	};
 
@@ -153,6 +140,7 @@ static void find_loss(const struct run_facts *r, struct findings *to)
 		    .share = cost.share,
 		    .value = {counted(r->sender, PORT_LOSS_NAKS),
 			      counted(r->receiver, PORT_LOSS_SEEN),
+			      run_carrier(r),
 			      FINDING_WORD("to", (r->pulls ? r->sender : r->receiver)->name),
 			      FINDING_NUMBER("least", bounds ? cost.least : NAN, "share"),
 			      FINDING_NUMBER("most", bounds ? cost.most : NAN, "share"),
@@ -167,13 +155,13 @@ static void find_timeouts(const struct run_facts *r, struct findings *to)
 {
 	double timeouts = r->sender->event[PORT_ACK_TIMEOUT];
 	double share =
-		isnan(r->sender->full_share) ? NAN : waited_share(r, timeouts * r->ack_timeout_ns);
+		isnan(r->sender->full_share) ? NAN : run_waited_share(r, timeouts * r->ack_timeout_ns);
 
 	if (!r->reliable || !(timeouts > 0))
 		return;
 	FINDING_ADD(to, .code = FINDING_ACK_TIMEOUTS, .level = level_of(share),
 		    .strength = FINDING_MAY_BE, .end = r->sender->name, .share = share,
-		    .value = {counted(r->sender, PORT_ACK_TIMEOUT),
+		    .value = {counted(r->sender, PORT_ACK_TIMEOUT), run_carrier(r),
 			      FINDING_WORD("late", r->receiver->name)});
 }
 
@@ -190,17 +178,26 @@ static void find_several_paths(const struct run_facts *r, struct findings *to)
 }
 
 /*
- * Refuted by RNR NAKs that stand still. Where the receiver's port does not count that it had no
+ * Each waits for the timer, and costs software as much as another message does. More than all QPs
+ * can have waited for, or in a run that needs no receives, they are others'. Refuted by RNR NAKs
+ * that stand still. Where the receiver's port does not count that it had no
  * receive, they may have come from another receiver.
  */
 static void find_no_receive(const struct run_facts *r, struct findings *to)
 {
 	double naks = r->sender->event[PORT_RNR_RECEIVED];
 	bool agree = ends_agree(naks, r->receiver->event[PORT_NO_RECEIVE]);
-	double share = fmin(naks * r->rnr_timer_ns / (r->seconds * 1e9 * r->qps), 1);
+	double waited = naks * r->rnr_timer_ns / 1e9 / r->qps;
+	double again = r->software ? naks / (naks + (double)r->messages) : 0;
+	double share = fmin(fmax(waited / r->seconds, again), 1);
 
-	if (!r->receives || !(naks > 0))
+	if (!(naks > 0))
 		return;
+	if (!r->receives || waited > fmax(r->seconds, r->sender->counted_s)) {
+		FINDING_ADD(to, .code = FINDING_OTHER_TRAFFIC, .end = r->sender->name,
+			    .value = {{"foreign", NULL, naks, ""}});
+		return;
+	}
 	FINDING_ADD(to, .code = FINDING_RECEIVER_NOT_READY, .level = level_of(share),
 		    .strength = agree ? FINDING_IS : FINDING_MAY_BE, .end = r->sender->name,
 		    .share = share,

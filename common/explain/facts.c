@@ -39,6 +39,8 @@ void host_facts_read(struct host_facts *h)
 		h->memlock_limited = !may_lock_memory();
 		h->memlock_bytes = limit.rlim_cur;
 	}
+	cgroup_find("cpu.max", &h->cpu_limit);
+	h->stops = cgroup_stops(NULL);
 	devnode_read(&cm, "infiniband/rdma_cm");
 	h->cm_errnum = cm.errnum;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/cgroup.h"
 #include "host/counters.h"
 #include "host/dcb.h"
 #include "host/pci.h"
@@ -18,6 +19,8 @@ struct host_facts {
 	int nodes;
 	bool memlock_limited; /* RLIMIT_MEMLOCK applies: no CAP_IPC_LOCK */
 	uint64_t memlock_bytes;
+	struct cgroup_limit cpu_limit; /* cpu.max; its text is "" without one */
+	struct cgroup_stops stops;
 	int cm_errnum; /* why /dev/infiniband/rdma_cm cannot be opened; 0: it can */
 };
 

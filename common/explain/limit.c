@@ -8,32 +8,6 @@
 #include "explain/during.h"
 #include "finding/thresholds.h"
 
-/* The slower of two rates, of which either may be unknown; *END becomes whose, NULL if alike. */
-static double slower(const struct run_facts *r, double sender, double receiver, const char **end)
-{
-	bool is_sender = sender < receiver || isnan(receiver);
-	double low = is_sender ? sender : receiver, high = is_sender ? receiver : sender;
-
-	*end = high < low * LINKS_ALIKE ? NULL : is_sender ? r->sender->name : r->receiver->name;
-	return low;
-}
-
-static struct ceilings ceilings_of(const struct run_facts *r)
-{
-	struct ceilings c;
-
-	c.link_gbps = slower(r, r->sender->rate_gbps, r->receiver->rate_gbps, &c.link_end) *
-		      run_data_share(r);
-	c.pcie_gbps =
-		slower(r, r->sender->pcie_gbps, r->receiver->pcie_gbps, &c.pcie_end) * PCIE_SHARE;
-	/* an adapter that sends to itself, or a slot that is more than the kernel says */
-	if (r->gbps > ABOVE_LINK * c.link_gbps || r->gbps * PCIE_SHARE > ABOVE_LINK * c.pcie_gbps)
-		c.pcie_gbps = NAN;
-	c.window_gbps = run_in_flight(r) * (double)r->message_bytes * 8 / r->sender->alone_ns;
-	c.core_gbps = r->sender->full_share < 1 ? r->gbps / (1 - r->sender->full_share) : NAN;
-	return c;
-}
-
 /* What a rule looks at, and where it puts what it finds. */
 struct judged {
 	const struct run_facts *r;
@@ -203,23 +177,24 @@ static bool is_window(const struct judged *j)
 			       FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))});
 }
 
-/* The share of the run in which another task had E's CPU, if it counts; else 0. */
-static double lacks_cpu(const struct run_facts *r, const struct run_end *e)
-{
-	double lack = 1 - e->cpu_share;
-
-	return lack >= TIME_COUNTS && lack * r->seconds >= CPU_COUNTS_S ? lack : 0;
-}
-
-/* Other tasks had the CPU of E, which spins. Refuted by a run with the CPU to itself. */
+/*
+ * Other tasks had the CPU of E, which spins, or its CPU limit kept it from it. Refuted by a run with
+ * the CPU to itself.
+ */
 static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 {
+	bool stopped = e->stopped > 0;
+
 	return LIMIT(j, true, .code = e == j->r->sender ? LIMIT_CORE : LIMIT_RECEIVER,
 		     .end = e->name, .share = 1 - e->cpu_share,
-		     .value = {FINDING_WORD("shared", e->name),
+		     .value = {FINDING_WORD(stopped ? "limited" : "shared", e->name),
 			       FINDING_NUMBER("cpu", e->cpu_share, "share"),
+			       FINDING_NUMBER("stops", e->stopped, ""),
+			       FINDING_NUMBER("stopped", e->stopped_s, "s"),
 			       FINDING_WORD("advice",
-					    "give it a CPU of its own (taskset, --numa)")});
+					    stopped ? "raise the CPU limit of its pod, container "
+						      "or service (cpu.max)"
+						    : "give it a CPU of its own (taskset, --numa)")});
 }
 
 /*
@@ -229,13 +204,16 @@ static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 static bool is_resent(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
+	struct finding loss;
 
 	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
 	    r->resent_share * (double)r->messages < FEW_RESENT)
 		return false;
+	finding_make(&loss, &(struct finding_facts){.code = FINDING_PACKET_LOSS,
+						    .value = {run_carrier(r)}});
 	return LIMIT(j, true, .code = LIMIT_LOSS, .end = r->sender->name,
 		     .value = {FINDING_NUMBER("resent", r->resent_share, "share"),
-			       FINDING_WORD("advice", finding_next(FINDING_PACKET_LOSS))});
+			       FINDING_WORD("advice", loss.next)});
 }
 
 /*
@@ -252,7 +230,7 @@ static bool is_core(const struct judged *j)
 
 	if (r->lost || !(full + waits_schedule(r) < MOSTLY_FULL))
 		return false;
-	if (lacks_cpu(r, r->sender) > full)
+	if (run_lacks_cpu(r, r->sender) > full)
 		return set_shared_cpu(j, r->sender);
 	if (!(full + waits_schedule(r) < NEVER_FULL) ||
 	    (double)r->messages < QUEUES_FILLED * run_in_flight(r))
@@ -286,28 +264,46 @@ static bool is_mine(const struct judged *j, const struct finding_facts *f)
 	return f->strength == FINDING_IS && f->share >= EXPLAINS * lacks(j) &&
 	       1 - lacks(j) >= REST_USED * (1 - f->share) &&
 	       j->other.carried <= (1 + OTHER_COUNTS) * again && !j->r->both &&
-	       !(lacks_cpu(j->r, j->r->sender) > 0) && !(lacks_cpu(j->r, j->r->receiver) > 0) &&
+	       !(run_lacks_cpu(j->r, j->r->sender) > 0) && !(run_lacks_cpu(j->r, j->r->receiver) > 0) &&
 	       !(j->r->receiver->busy_share >= RECEIVER_BUSY);
 }
 
 /*
- * One cause took a share of the time that this run lacks. Refuted by a rate that the rest of the
- * time cannot reach.
+ * The cause F took a share of the time that this run lacks. Refuted by a rate that the rest of the
+ * time cannot reach, and by an event that happened but once or twice. ACKs come late where other
+ * tasks have the CPU of the end that answers.
  */
+static bool set_event(const struct judged *j, const struct finding *f)
+{
+	enum finding_code by = limit_of_finding(f->is.code);
+
+	if (by == LIMIT_UNKNOWN || !(f->is.share >= TIME_COUNTS) ||
+	    f->is.share > lacks(j) + TIME_COUNTS ||
+	    (by == LIMIT_LOSS && f->is.value[0].number < FEW_RESENT))
+		return false;
+	if (f->is.code == FINDING_ACK_TIMEOUTS && run_lacks_cpu(j->r, j->r->receiver) > 0)
+		return set_shared_cpu(j, j->r->receiver);
+	return LIMIT(j, !is_mine(j, &f->is), .code = by, .end = f->is.end, .share = f->is.share,
+		     .value = {FINDING_WORD("event", f->text), FINDING_WORD("advice", f->next)});
+}
+
 static bool is_event(const struct judged *j)
 {
-	for (size_t i = 0; i < j->events->count; i++) {
-		const struct finding *f = &j->events->list[i];
-		enum finding_code by = limit_of_finding(f->is.code);
-
-		if (by == LIMIT_UNKNOWN || !(f->is.share >= TIME_COUNTS) ||
-		    f->is.share > lacks(j) + TIME_COUNTS)
-			continue;
-		return LIMIT(
-			j, !is_mine(j, &f->is), .code = by, .end = f->is.end, .share = f->is.share,
-			.value = {FINDING_WORD("event", f->text), FINDING_WORD("advice", f->next)});
-	}
+	for (size_t i = 0; i < j->events->count; i++)
+		if (set_event(j, &j->events->list[i]))
+			return true;
 	return false;
+}
+
+/*
+ * The receiver was not ready, which its port or the sender's says. Meanwhile the sender posts
+ * again, and sends again what came too early: so this is before its CPU, and before loss.
+ */
+static bool is_not_ready(const struct judged *j)
+{
+	const struct finding *f = findings_find(j->events, FINDING_RECEIVER_NOT_READY);
+
+	return f && set_event(j, f);
 }
 
 /*
@@ -322,7 +318,7 @@ static bool is_receiver(const struct judged *j)
 	if (!r->receives || !(r->receiver->busy_share >= RECEIVER_BUSY) || !is_full(r) ||
 	    !(queueing(r) > QUEUES_LITTLE))
 		return false;
-	if (lacks_cpu(r, r->receiver) > 0 &&
+	if (run_lacks_cpu(r, r->receiver) > 0 &&
 	    r->receiver->busy_share * r->receiver->cpu_share < RECEIVER_BUSY)
 		return set_shared_cpu(j, r->receiver);
 	return LIMIT(j, true, .code = LIMIT_RECEIVER, .end = r->receiver->name,
@@ -332,14 +328,17 @@ static bool is_receiver(const struct judged *j)
 						      "or larger messages")});
 }
 
-/* Other tasks had the CPU of an end. A queue that is full works on meanwhile, so it may be. */
+/*
+ * Other tasks had the CPU of an end. A queue that is full works on meanwhile: refuted by one that
+ * always is, and for the other end by a steady rate.
+ */
 static bool is_shared_cpu(const struct judged *j)
 {
 	const struct run_end *s = j->r->sender, *e = j->r->receiver;
 
-	if (lacks_cpu(j->r, s) > lacks_cpu(j->r, e))
+	if (!run_is_always_full(j->r) && run_lacks_cpu(j->r, s) > run_lacks_cpu(j->r, e))
 		e = s;
-	return lacks_cpu(j->r, e) > 0 && set_shared_cpu(j, e);
+	return !run_is_steady(j->r) && run_lacks_cpu(j->r, e) > 0 && set_shared_cpu(j, e);
 }
 
 /* By elimination, so it only may be. Refuted by a run with more QPs that is no faster. */
@@ -362,6 +361,7 @@ static void set_unknown(const struct judged *j)
 	double link = j->top.link_gbps, pcie = j->top.pcie_gbps;
 	bool by_pcie = pcie < link || isnan(link);
 	double ceiling = by_pcie ? pcie : link, share = j->r->gbps / ceiling;
+	bool steady = run_is_steady(j->r) && !j->r->software;
 
 	finding_make(j->to,
 		     &(struct finding_facts){
@@ -370,14 +370,16 @@ static void set_unknown(const struct judged *j)
 			     .share = share,
 			     .value = {FINDING_NUMBER("reached", share, "share"),
 				       FINDING_NUMBER("ceiling", ceiling, "Gb/s"),
-				       FINDING_WORD("carrier", by_pcie ? "PCIe link" : "link")}});
+				       FINDING_WORD("carrier", by_pcie ? "PCIe link" : "link"),
+				       FINDING_NUMBER("steady", steady ? j->r->gbps : NAN, "Gb/s"),
+				       FINDING_NUMBER("noise", j->r->noise, "share")}});
 }
 
 void explain_run(const struct run_facts *r, struct limit *l, struct findings *to)
 {
 	static bool (*const rules[])(const struct judged *j) = {
-		is_above_link, is_schedule, is_link,       is_pcie,   is_window, is_core,
-		is_event,      is_receiver, is_shared_cpu, is_one_qp, is_resent,
+		is_above_link, is_schedule, is_link,     is_pcie,       is_window, is_not_ready,
+		is_core,       is_event,    is_receiver, is_shared_cpu, is_one_qp, is_resent,
 	};
 	struct judged j = {.r = r,
 			   .top = ceilings_of(r),

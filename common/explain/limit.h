@@ -34,6 +34,9 @@ struct limit {
 	struct ceilings ceilings;
 };
 
+/* Those of R. */
+struct ceilings ceilings_of(const struct run_facts *r);
+
 /* What limits a row, and what went wrong meanwhile. */
 struct explained {
 	struct limit limit;

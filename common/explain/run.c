@@ -15,6 +15,7 @@ void run_end_unknown(struct run_end *e, const char *name)
 	e->pcie_link = "";
 	e->rate_gbps = e->pcie_gbps = NAN;
 	e->full_share = e->schedule_share = e->busy_share = e->cpu_share = NAN;
+	e->stopped = e->stopped_s = NAN;
 	e->alone_ns = e->completion_ns = e->counted_s = NAN;
 	for (int i = 0; i < PORT_EVENTS; i++)
 		e->event[i] = NAN;
@@ -29,6 +30,32 @@ void run_end_count(struct run_end *e, const struct port_snapshot *own,
 		e->event[i] = port_snapshot_value(own, i);
 	e->event[PORT_LOSS_NAKS] = port_snapshot_naks(own, peer);
 	e->event[PORT_ACK_TIMEOUT] = port_snapshot_timeouts(own, peer);
+}
+
+double run_lacks_cpu(const struct run_facts *r, const struct run_end *e)
+{
+	double lack = 1 - e->cpu_share;
+
+	return lack >= TIME_COUNTS && lack * r->seconds >= CPU_COUNTS_S ? lack : 0;
+}
+
+bool run_is_always_full(const struct run_facts *r)
+{
+	return r->sender->full_share > 1 - TIME_COUNTS;
+}
+
+bool run_is_steady(const struct run_facts *r)
+{
+	return run_is_always_full(r) && r->noise <= TIME_SAID;
+}
+
+double run_waited_share(const struct run_facts *r, double ns)
+{
+	double share = ns / (r->seconds * 1e9 * r->qps);
+
+	if (share > r->sender->full_share)
+		share = r->sender->full_share;
+	return share > 1 ? 1 : share;
 }
 
 double run_packets(const struct run_facts *r)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "finding/finding.h"
 #include "host/port_events.h"
 
 struct run_end {
@@ -24,6 +25,7 @@ struct run_end {
 	double completion_ns;  /* the same, in the run */
 	double busy_share;     /* time in which receives completed as fast as it polled */
 	double cpu_share; /* time in which a thread that spins had its CPU; the least of them */
+	double stopped, stopped_s; /* its CPU limit is why: so often; NaN: it is not */
 	double counted_s; /* for how long its ports counted: the run and a little more */
 	double event[PORT_EVENTS]; /* what they counted */
 };
@@ -39,12 +41,17 @@ struct run_facts {
 	bool pulls;    /* the data come to the end that posts: READ */
 	bool both;     /* the other direction ran at the same time */
 	bool one_port; /* both ends are the same port, which counts what either does */
+	bool software; /* the sender's or receiver's device has no hardware: no switch, no PFC */
+	double noise;  /* half of the rate's 95 % interval, as a share of it; NaN: unknown */
 	double limit_gbps;                   /* of a schedule; 0: none */
 	double resent_share; /* of the messages, or packets, that were sent again; NaN: unknown */
 	double ack_timeout_ns, rnr_timer_ns; /* of the QPs */
 	/* the end that posts, and the other; where the data come from, and where they go */
 	const struct run_end *sender, *receiver, *source, *sink;
 };
+
+/* Selects the catalogue's words: R's packets pass switches, or software's. */
+#define run_carrier(r) (struct finding_value)FINDING_WORD((r)->software ? "software" : "switched", "")
 
 /* All is unknown. */
 void run_end_unknown(struct run_end *e, const char *name);
@@ -61,6 +68,20 @@ static inline double run_in_flight(const struct run_facts *r)
 
 /* The packets of R's messages, each sent once. */
 double run_packets(const struct run_facts *r);
+
+/* The share of the run in which E lacked its CPU, if it counts; else 0. */
+double run_lacks_cpu(const struct run_facts *r, const struct run_end *e);
+
+/* The send queue was full for all of the run but what is too little to limit it; and so steadily
+ * that the turns of no thread on its CPU made the rate. */
+bool run_is_always_full(const struct run_facts *r);
+bool run_is_steady(const struct run_facts *r);
+
+/*
+ * The share of the run that was lost if QPs stood still, each alone, for NS together. It is at most
+ * full_share, that in which the sender waited, because other time was not lost; NaN there: no limit.
+ */
+double run_waited_share(const struct run_facts *r, double ns);
 
 /* The share of a message's bytes on the wire that is data; 1 if the headers are unknown. */
 double run_data_share(const struct run_facts *r);

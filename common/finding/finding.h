@@ -67,7 +67,8 @@ struct finding {
 /* The reasons why a row is disturbed (finding/quality.h), as bits: of quality_reason(N) for each N. */
 #define QUALITY_REASONS (DISTURBED_ABOVE_LINK - DISTURBED_CPU + 1)
 
-/* Those that ports count: four, from retransmissions to losses. */
+/* Those of a thread's CPU: two; and those that ports count: four, from retransmissions to losses. */
+#define QUALITY_OF_CPU   0x3U
 #define QUALITY_OF_PORTS (0xfU << (DISTURBED_RETRANSMISSIONS - DISTURBED_CPU))
 
 static inline enum finding_code quality_reason(unsigned n)

@@ -2,6 +2,7 @@
 #include "finding/quality.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -53,16 +54,29 @@ static bool has_many_faults(const struct quality *q, bool latency, uint64_t mess
 		q->minor_faults > (double)messages * FAULTS_PER_MESSAGE);
 }
 
+/* Of a thread that sleeps it is not known how much of its CPU it lacked. */
+bool quality_is_stopped(const struct quality *q)
+{
+	double lack_s = q->observed_s * (1 - q->on_cpu_percent / 100);
+
+	return !(q->on_cpu_percent >= 100 * CPU_LEAST) &&
+	       q->stopped_s > TIME_SAID * q->observed_s && !(q->stopped_s < EXPLAINS * lack_s);
+}
+
 /* An unknown value is NaN, and no comparison with NaN is true. */
 unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 {
 	double lack_s = q->observed_s * (1 - q->on_cpu_percent / 100);
+	double again = q->software > 0 ? TIME_COUNTS : AGAIN_COUNTS;
+	bool stopped = quality_is_stopped(q);
 	const bool is[FINDING_CODES] = {
-		[DISTURBED_CPU] = q->on_cpu_percent < 100 * CPU_LEAST && lack_s >= CPU_LACK_S,
+		[DISTURBED_CPU] = !stopped && q->on_cpu_percent < 100 * CPU_LEAST &&
+				  lack_s >= CPU_LACK_S,
+		[DISTURBED_CPU_LIMIT] = stopped,
 		[DISTURBED_MAJOR_FAULTS] = q->major_faults > 0,
 		[DISTURBED_PAGE_FAULTS] = has_many_faults(q, latency, messages),
 		[DISTURBED_STEAL] = q->steal_percent > 100 * STEAL_COUNTS,
-		[DISTURBED_RETRANSMISSIONS] = q->retransmitted_percent > 100 * AGAIN_COUNTS,
+		[DISTURBED_RETRANSMISSIONS] = q->retransmitted_percent > 100 * again,
 		/* more than this run's own QPs can have waited for: their share is not known */
 		[DISTURBED_ACK_TIMEOUTS] = q->ack_timeout_percent > 100 * TIME_SAID ||
 					   (isnan(q->ack_timeout_percent) && q->ack_timeouts > 0),
@@ -87,13 +101,14 @@ double quality_lift(const double had[2], double us, double least_us)
 							   : log(us / fmin(least_us, us));
 }
 
-/* Q as the finding of one of its reasons. */
+/* Make Q the finding of one of its reasons. */
 static void quality_finding(const struct quality *q, enum finding_code reason, struct finding *to)
 {
 	const struct {
 		double count, percent;
 	} of[FINDING_CODES] = {
 		[DISTURBED_CPU] = {q->preempted, q->on_cpu_percent},
+		[DISTURBED_CPU_LIMIT] = {q->stopped, q->on_cpu_percent},
 		[DISTURBED_MAJOR_FAULTS] = {q->major_faults, NAN},
 		[DISTURBED_PAGE_FAULTS] = {q->minor_faults, NAN},
 		[DISTURBED_STEAL] = {NAN, q->steal_percent},
@@ -111,6 +126,8 @@ static void quality_finding(const struct quality *q, enum finding_code reason, s
 		.value = {FINDING_NUMBER("count", of[reason].count, ""),
 			  FINDING_NUMBER("percent", of[reason].percent / 100, "share"),
 			  FINDING_NUMBER("observed", q->observed_s, "s"),
+			  FINDING_NUMBER("stopped", q->stopped_s, "s"),
+			  FINDING_WORD(q->software > 0 ? "software" : "switched", ""),
 			  FINDING_WORD("s", of[reason].count == 1 ? "" : "s"),
 			  FINDING_WORD(isnan(of[reason].percent) ? "no_share" : "shared", "")},
 	};
@@ -129,5 +146,15 @@ const char *quality_text(const struct quality *q, unsigned reasons, char *buf, s
 		quality_finding(q, quality_reason(i), &f);
 		text_add(buf, size, "%s%s", buf[0] ? ", " : "", f.text);
 	}
+	return buf;
+}
+
+const char *quality_next(const struct quality *q, unsigned reasons, char *buf, size_t size)
+{
+	struct finding f = {.next = ""};
+
+	if (reasons)
+		quality_finding(q, quality_reason((unsigned)__builtin_ctz(reasons)), &f);
+	snprintf(buf, size, "%s", f.next);
 	return buf;
 }

@@ -5,7 +5,8 @@
  *
  * An unknown value is NaN, never 0, and is not judged. A quiet host, whose thread spins alone on a
  * CPU, exceeds none of the thresholds (finding/thresholds.h). A condition above its threshold
- * changes the result by about a percent, or changes a percentile: a thread that lacked its CPU,
+ * changes the result by about a percent, or changes a percentile (of a device in software it may limit
+ * the run: it sends again what it lost, and no more): a thread that lacked its CPU,
  * page faults, a hypervisor that took it, messages that were sent again or lost, ACKs that came too
  * late, directions of -b that did not run together, a rate that no link carries.
  */
@@ -20,6 +21,8 @@ struct quality {
 	double observed_s;     /* the observed time; 0: nothing was observed */
 	double on_cpu_percent; /* of a spinning loop */
 	double preempted;      /* involuntary context switches */
+	/* so often, and for so long at most, the CPU limit of its cgroup stopped it */
+	double stopped, stopped_s;
 	double minor_faults, major_faults;
 	double steal_percent;
 	/*
@@ -32,7 +35,11 @@ struct quality {
 	double out_of_order;    /* packets; not judged: multipath networks reorder packets */
 	double overlap_percent; /* percent of the time during which both directions ran */
 	double above_percent;   /* of the link's rate, where the rate is above it */
+	double software;        /* 1: the device is; not told to the peer */
 };
+
+/* True if the CPU limit of its cgroup, not other tasks, kept Q's thread from its CPU. */
+bool quality_is_stopped(const struct quality *q);
 
 /* All values unknown. */
 struct quality quality_unknown(void);
@@ -51,3 +58,6 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
  * Returns BUF.
  */
 const char *quality_text(const struct quality *q, unsigned reasons, char *buf, size_t size);
+
+/* Write what to do about the first of the REASONS. Returns BUF. */
+const char *quality_next(const struct quality *q, unsigned reasons, char *buf, size_t size);

@@ -78,8 +78,8 @@ struct port_change port_snapshot_event(const struct port_snapshot *s, enum port_
 double port_snapshot_value(const struct port_snapshot *s, enum port_event event);
 
 /*
- * How often S's ports had to send again, whatever made them; *PACKETS: packets are counted, not
- * times. NaN: not known.
+ * How often S's ports had to send again, for any cause but a receiver that was not ready; *PACKETS:
+ * packets are counted, not times. NaN: not known.
  */
 double port_snapshot_resent(const struct port_snapshot *s, bool *packets);
 

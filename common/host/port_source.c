@@ -283,17 +283,6 @@ static double sum_events(const struct port_snapshot *s, const enum port_event *e
 	return sum;
 }
 
-double port_snapshot_resent(const struct port_snapshot *s, bool *packets)
-{
-	static const enum port_event causes[] = {PORT_RETRANSMITTED, PORT_LOSS_NAKS,
-						 PORT_ACK_TIMEOUT};
-	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
-	bool all = source && (source->counts_packets || source->counts_restarts);
-
-	*packets = source && source->counts_packets;
-	return sum_events(s, causes, all ? 1 : sizeof(causes) / sizeof(causes[0]));
-}
-
 /* How often S's ports began again for any cause but a receiver that was not ready; NaN: unknown. */
 static double restarts(const struct port_snapshot *s)
 {
@@ -304,6 +293,18 @@ static double restarts(const struct port_snapshot *s)
 	if (!source || !source->counts_restarts || isnan(all))
 		return NAN;
 	return fmax(0, all - fmax(not_ready, 0));
+}
+
+double port_snapshot_resent(const struct port_snapshot *s, bool *packets)
+{
+	static const enum port_event causes[] = {PORT_RETRANSMITTED, PORT_LOSS_NAKS,
+						 PORT_ACK_TIMEOUT};
+	const struct port_source *source = source_of(s, PORT_RETRANSMITTED);
+
+	*packets = source && source->counts_packets;
+	if (source && source->counts_restarts)
+		return restarts(s);
+	return sum_events(s, causes, *packets ? 1 : sizeof(causes) / sizeof(causes[0]));
 }
 
 double port_snapshot_naks(const struct port_snapshot *s, const struct port_snapshot *peer)

@@ -43,6 +43,7 @@ void conditions_start(struct measurement *meas)
 		return;
 	conditions_ports_start(ms->ep);
 	steal_start(ms->steal);
+	meas->stops = cgroup_stops(NULL);
 	meas->start_ns = clock_now_ns();
 }
 
@@ -51,6 +52,7 @@ void conditions_stop(struct measurement *meas)
 	if (!records_conditions(meas))
 		return;
 	steal_stop(meas->ms->steal);
+	meas->stops = cgroup_stops(&meas->stops);
 	conditions_ports_stop(meas->ms->ep, &meas->snapshot[measurement_end(meas, true)]);
 }
 
@@ -58,7 +60,8 @@ void conditions_stop(struct measurement *meas)
  * How undisturbed worker T's thread ran. A thread that sleeps for its completions is off the CPU by
  * choice, so its share of the CPU is unknown.
  */
-static struct quality thread_quality(const struct meter *t, const struct steal *steal)
+static struct quality thread_quality(const struct meter *t, const struct steal *steal,
+				     const struct cgroup_stops *stops)
 {
 	const struct account *a = &t->account;
 	struct quality q = quality_unknown();
@@ -71,6 +74,8 @@ static struct quality thread_quality(const struct meter *t, const struct steal *
 	q.minor_faults = (double)a->minor_faults;
 	q.major_faults = (double)a->major_faults;
 	q.steal_percent = steal_percent(steal, a->cpu);
+	q.stopped = stops->limited ? stops->count : NAN;
+	q.stopped_s = stops->limited ? fmin(stops->seconds, a->elapsed_s) : NAN;
 	return q;
 }
 
@@ -81,7 +86,9 @@ static double percent_of(double count, double all)
 
 /*
  * Set in Q what S, of this end's ports, counted, and its share of MESSAGES, which are of PACKETS.
- * Retransmissions are a share of the packets where the port counts packets.
+ * Retransmissions are a share of the packets where the port counts packets. What this run cannot
+ * have is other QPs', and no share of it: messages without a receive where none is needed, or more
+ * of them than its QPs can have waited for.
  */
 static void set_port_quality(const struct endpoint *ep, const struct port_snapshot *s,
 			     double messages, double packets, struct quality *q)
@@ -103,7 +110,9 @@ static void set_port_quality(const struct endpoint *ep, const struct port_snapsh
 			q->ack_timeout_percent = NAN;
 	}
 	q->receiver_not_ready = port_snapshot_value(s, PORT_RNR_RECEIVED);
-	q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, messages);
+	if (endpoint_receives(ep) &&
+	    q->receiver_not_ready * QP_RNR_TIMER_NS / 1e9 <= q->observed_s * qps)
+		q->receiver_not_ready_percent = percent_of(q->receiver_not_ready, messages);
 	q->losses = port_snapshot_lost(s);
 	q->lost_percent = percent_of(q->losses, messages);
 	q->out_of_order = port_snapshot_value(s, PORT_LOSS_SEEN);
@@ -122,7 +131,7 @@ void conditions_measure(struct measurement *meas, uint64_t messages)
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		struct quality *own = &meas->mine.workers[i].quality;
 
-		*own = thread_quality(&ms->meter[i], ms->steal);
+		*own = thread_quality(&ms->meter[i], ms->steal, &meas->stops);
 		quality_add(q, own);
 	}
 	if (!(q->observed_s > 0)) /* no loop ran at this end */
@@ -242,7 +251,10 @@ void conditions_judge(const struct measurement *meas, struct result_row *row)
 		d->quality[RESULT_CLIENT].overlap_percent = row->record->quality.overlap_percent;
 		d->quality[RESULT_SERVER].overlap_percent = NAN;
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		if (hca_is_software(&meas->ms->ep->rail[0].hca.info))
+			d->quality[i].software = 1;
 		d->reasons[i] = quality_judge(&d->quality[i], meas->ms->test->latency,
 					      row->record->messages);
+	}
 }

@@ -112,6 +112,9 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 		saw->completion_ns * depth_of(ep, mine) / (double)ep->options->experiment.tx_depth;
 	to->busy_share = saw->busy_share;
 	to->cpu_share = found->record.quality.on_cpu_percent / 100;
+	to->stopped = quality_is_stopped(&found->record.quality) ? found->record.quality.stopped
+								  : NAN;
+	to->stopped_s = found->record.quality.stopped_s;
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
@@ -152,12 +155,14 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.message_header_bytes = message_header_bytes(ep),
 		.qps = (unsigned)((double)rec->qps / record_copies(rec)),
 		.tx_depth = depth_of(ep, mine),
-		.receives = !o->peer_allows || e->write_with_imm,
+		.receives = endpoint_receives(ep),
 		.reliable = !experiment_loses(e),
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
 		.one_port = shares_port(ep),
+		.software = hca_is_software(&ep->rail[0].hca.info),
+		.noise = rec->plus_minus.slices ? rec->plus_minus.percent / 100 : NAN,
 		.limit_gbps = rec->pace.limit_gbps,
 		.resent_share = sender->record.quality.retransmitted_percent / 100,
 		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),

@@ -59,7 +59,7 @@ static bool best_meets(const struct gates *g, const struct gate *gate, const str
 	double had[2], us = rec->latency.mean_us, value = gate_value(g, gate, rec), more;
 
 	for (int end = 0; end < 2; end++)
-		had[end] = row->disturbed.reasons[end] & 1U /* DISTURBED_CPU */
+		had[end] = row->disturbed.reasons[end] & QUALITY_OF_CPU
 				   ? row->disturbed.quality[end].on_cpu_percent / 100
 				   : 1;
 	if (gate->share && row->direction != RESULT_BOTH_WAYS) /* a sender loses none by that */
@@ -169,7 +169,9 @@ static void describe_miss(const struct gates *g, const struct gate *gate,
 			  const struct result_row *row, const char *unsure, struct fault *f)
 {
 	const struct record *rec = row->record;
-	char text[512] = "";
+	unsigned cpu[2] = {row->disturbed.reasons[0] & QUALITY_OF_CPU,
+			   row->disturbed.reasons[1] & QUALITY_OF_CPU};
+	char text[512] = "", next[512];
 
 	add_shortfall(g, gate, rec, text, sizeof(text));
 	fault_phase(f, PHASE_THRESHOLDS);
@@ -179,7 +181,9 @@ static void describe_miss(const struct gates *g, const struct gate *gate,
 	if (*unsure) {
 		fault_cause(f, "What disturbed it may be why: %s",
 			    result_disturbance(row, text, sizeof(text)));
-		fault_fix(f, "%s, and measure again", finding_next(DISTURBED_CPU));
+		fault_fix(f, "%s, and measure again",
+			  quality_next(&row->disturbed.quality[!cpu[0]], cpu[!cpu[0]], next,
+				       sizeof(next)));
 	}
 	if (!figure_known(gate, rec))
 		fault_fix(f, "use a longer -D or a larger -n");

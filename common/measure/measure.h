@@ -10,6 +10,7 @@
 #include "base/account.h"
 #include "endpoint/endpoint.h"
 #include "host/port_events.h"
+#include "base/cgroup.h"
 #include "host/steal.h"
 #include "loop/alone.h"
 #include "measure/gate.h"
@@ -132,6 +133,7 @@ struct measurement {
 	/* while it runs */
 	bool answered;              /* this end ran a `follow` loop */
 	uint64_t start_ns;          /* when the observation for `quality` started */
+	struct cgroup_stops stops;  /* before that; later, since then */
 	uint64_t messages_expected; /* of all workers and QPs; 0: unknown */
 	uint64_t trips[2]; /* used by the watch: trips_ticks at the last interval and live line */
 	_Atomic unsigned sending;   /* workers that are still sending */

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "cli/sweep.h"
+#include "explain/during.h"
+#include "explain/limit.h"
 #include "finding/finding.h"
 #include "proto/record.h"
 
@@ -49,6 +51,18 @@ const char *result_direction_words(enum result_direction direction)
 					    "ping-pong"};
 
 	return words[direction];
+}
+
+bool result_may_be_disturbed(const struct result_row *row)
+{
+	const struct disturbed *d = &row->disturbed;
+	const struct findings *found = row->explained ? &row->explained->findings : NULL;
+
+	for (size_t i = 0; found && i < found->count; i++)
+		if (found->list[i].is.strength == FINDING_IS &&
+		    limit_of_finding(found->list[i].is.code) != LIMIT_UNKNOWN)
+			return false;
+	return !((d->reasons[0] | d->reasons[1]) & ~QUALITY_OF_PORTS);
 }
 
 const char *result_disturbance(const struct result_row *row, char *buf, size_t size)

@@ -107,6 +107,9 @@ static inline bool result_is_disturbed(const struct result_row *row)
 	return row->disturbed.reasons[0] || row->disturbed.reasons[1];
 }
 
+/* A disturbed ROW only may be: ports counted it all, and it may be other programs'. */
+bool result_may_be_disturbed(const struct result_row *row);
+
 /*
  * Write what disturbed ROW at each end: "client: the thread had 37 % of its CPU …"; once, of "this
  * host", what the port of both ends counted. Returns BUF.

@@ -297,13 +297,16 @@ void round_judge(struct measure *ms, const struct result *result)
 {
 	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++) {
 		const struct result_row *row = result->shown[i];
-		unsigned reasons = row->disturbed.reasons[0] | row->disturbed.reasons[1];
-		unsigned first = (unsigned)__builtin_ffs((int)reasons) - 1;
-		char text[512];
+		const struct disturbed *d = &row->disturbed;
+		bool at_server = !d->reasons[0];
+		char text[512], next[512];
 
 		gates_judge(ms->gates, row, link_gbps(ms->ep, row));
-		if (reasons)
-			fault_cause(gates_doubt(ms->gates, finding_next(quality_reason(first))),
+		if (result_is_disturbed(row))
+			fault_cause(gates_doubt(ms->gates,
+						quality_next(&d->quality[at_server],
+							     d->reasons[at_server], next,
+							     sizeof(next))),
 				    "%s, %s, was disturbed: %s",
 				    units_size(row->record->message_bytes).text,
 				    result_direction_words(row->direction),

@@ -77,7 +77,7 @@ static const struct field rows[] = {
 	IN_WITH(plus_minus_percent, plus_minus.percent, plus_minus.slices, .may_be_unknown = true),
 	IN(plus_minus_unknown, plus_minus.unknown, .max = INTERVAL_PHASES, .word = unknown_word),
 	QUALITY(observed_s), QUALITY(on_cpu_percent, PERCENT), QUALITY(preempted), QUALITY(minor_faults),
-	QUALITY(major_faults), QUALITY(steal_percent, PERCENT),
+	QUALITY(major_faults), QUALITY(steal_percent, PERCENT), QUALITY(stopped), QUALITY(stopped_s),
 	QUALITY(retransmissions), QUALITY(retransmitted_percent),
 	QUALITY(ack_timeouts), QUALITY(ack_timeout_percent),
 	QUALITY(receiver_not_ready), QUALITY(receiver_not_ready_percent),

@@ -110,8 +110,8 @@ static void note_disturbed(const struct report *r, const struct result_row *row)
 	char text[1024], name[192];
 
 	if (result_is_disturbed(row))
-		report_note(r, "%s: disturbed%s: %s", row_name(r, row, name, sizeof(name)),
-			    r->form->table ? " (!)" : "",
+		report_note(r, "%s: %sdisturbed%s: %s", row_name(r, row, name, sizeof(name)),
+			    result_may_be_disturbed(row) ? "may be " : "", r->form->table ? " (!)" : "",
 			    result_disturbance(row, text, sizeof(text)));
 }
 

@@ -160,6 +160,12 @@ static inline bool hca_loses_headers(const struct hca_port *p)
 	return p->attr.vendor_id == 0x14e4;
 }
 
+/* True if the host's CPUs do what an adapter does: soft-RoCE, or soft-iWARP (siw). */
+static inline bool hca_is_software(const struct hca_port *p)
+{
+	return hca_is_soft_roce(p) || p->attr.vendor_id == 0x626d74;
+}
+
 /* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);

@@ -35,7 +35,7 @@ put() {
 made() {
 	local counter
 	rm -rf "$1"
-	SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9" SIMVERBS_SYSFS=$PWD/$1 "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1"
+	SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9 ${words-}" SIMVERBS_SYSFS=$PWD/$1 "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1"
 	for counter in rnr_nak_retry_err packet_seq_err local_ack_timeout_err out_of_buffer out_of_sequence; do
 		put "$1/class/infiniband/$2/ports/1/hw_counters/$counter" 0
 	done
@@ -45,7 +45,7 @@ made() {
 
 # at DIR NAME COMMAND…: with that tree and device.
 at() {
-	RDMARK_SYSFS=$PWD/$1 SIMVERBS_SYSFS=$PWD/$1 SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9" "${@:3}"
+	RDMARK_SYSFS=$PWD/$1 SIMVERBS_SYSFS=$PWD/$1 SIMVERBS_DEVICES="$2 netdev=eth9 gid.0=v2/127.0.0.1/eth9 ${words-}" "${@:3}"
 }
 
 # measured COMMAND PROGRAM [ARG…]: COMMAND changes the counters while the run goes on.
@@ -110,7 +110,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 	export SIMVERBS_GBPS=2 # the queue is full, whatever the machine does
 	measured lost write_bw -s 65536
 	limit '.bound_by == "loss" and .strength == "may_be"'
-	says client.err 'may be limited by packet loss: '
+	says client.err 'may be limited by packets to the server that were missing or out of order: 100000 NAKs' 'check PFC'
 	json c.json '.results[0].quality.reasons | index("client_retransmissions")'
 }
 
@@ -180,4 +180,66 @@ limit() { json c.json ".results[0].limit | $1"; }
 	scripted 'gap=10 latency=20000' atomic_bw -o 2 -n 500
 	limit '.bound_by == "window" and .certain'
 	says client.err 'limited by the window: 2 messages of 8 B in flight'
+}
+
+@test "case 35: a cgroup's CPU limit kept the thread from its CPU: that, and no other tasks" {
+	local through=(unshare -rm sh -c 'mount --bind cgroup /sys/fs/cgroup && exec "$@"' sh)
+	"${through[@]}" true 2>/dev/null || skip 'no mount namespaces here'
+	mkdir cgroup
+	put cgroup/cpu.max '30000 100000'
+	put cgroup/cpu.stat $'nr_throttled 5\nthrottled_usec 100000'
+	stopped() { put cgroup/cpu.stat $'nr_throttled 52\nthrottled_usec 900000000'; }
+	export SIMVERBS_CPU=30
+	measured stopped send_bw
+	json c.json '.results[0].quality | .stopped == 47 and .stopped_s > 0.5 and (.reasons | index("client_cpu_limit"))
+		and (.reasons | index("client_cpu") | not)'
+	says client.err "its cgroup's CPU limit stopped it 47 times for "
+	says_no client.err 'other tasks' taskset
+	limit '.bound_by == "core" or .bound_by == "receiver" or .bound_by == "unknown"'
+	start client write_bw --check
+	finish client
+	says client.out "the cgroup's CPU limit is 30000 100000 " 'which stopped it 52 times for 900 s'
+}
+
+@test "case 36: software, whose receiver was not ready: before the CPU that it lacked" {
+	late() {
+		put mine/class/infiniband/mlx5_0/ports/1/hw_counters/rnr_nak_retry_err 60
+		put theirs/class/infiniband/mlx5_1/ports/1/hw_counters/out_of_buffer 60
+	}
+	export SIMVERBS_GBPS=0.02 SIMVERBS_CPU=60 words=vendor=0xffffff
+	measured late send_bw -t 4 --warmup 2
+	limit '.bound_by == "receiver" and .strength == "may_be"'
+	says client.err 'may be limited by the receiver: the server was not ready for 60 messages' 'use a larger -r'
+}
+
+@test "case 37: a queue that is always full at a rate that nobody told of: not the CPU that the thread lacked" {
+	export SIMVERBS_CPU=50
+	scripted 'gap=524000 latency=2000 poll=5000' write_bw -n 1000 -t 16
+	limit '.bound_by == "unknown" and .strength == "cannot_tell"'
+	says_no client.err 'limited by'
+}
+
+@test "case 38: messages without a receive, of WRITEs and READs: other QPs of the port" {
+	others() { put mine/class/infiniband/mlx5_0/ports/1/hw_counters/rnr_nak_retry_err 36; }
+	local program
+	export SIMVERBS_GBPS=0.02 SIMVERBS_CPU=200
+	for program in write_bw read_lat; do
+		measured others $program -t 1 --warmup 2
+		json c.json '.results[0] | (.quality.receiver_not_ready == 36) and .quality.receiver_not_ready_percent == null
+			and (.quality.reasons | index("client_receiver_not_ready") | not)
+			and any(.diagnosis[]; .code == "other_traffic" and (.text | test("^36 messages of other QPs")))'
+	done
+}
+
+@test "case 39: ACKs that did not come in time are late or lost; of software the next step is no switch's" {
+	late() { put mine/class/infiniband/mlx5_0/ports/1/hw_counters/local_ack_timeout_err 100000; }
+	export SIMVERBS_GBPS=2 SIMVERBS_CPU=200
+	measured late write_bw -s 65536
+	limit '.bound_by == "loss" and .strength == "may_be"'
+	says client.err 'may be limited by late or lost ACKs: none came in time 100000 times' 'switch ports'
+	says_no client.err 'packet loss'
+	export words=vendor=0xffffff
+	measured late write_bw -s 65536
+	says client.err 'may be limited by late or lost ACKs: ' 'which is software' 'may be disturbed (!): '
+	says_no client.err PFC switch
 }

@@ -48,6 +48,7 @@ static void at_rate(struct world *w, double rate_gbps, uint64_t size, double gbp
 				  .tx_depth = 128,
 				  .receives = true,
 				  .reliable = true,
+				  .noise = NAN,
 				  .ack_timeout_ns = 67.1e6,
 				  .rnr_timer_ns = 0.64e6,
 				  .sender = &w->client,

@@ -157,10 +157,35 @@ static void by_other_tasks(void **state)
 	(void)state;
 	w->client.cpu_share = 0.37;
 	w->server.cpu_share = 0.9;
+	limited(w, LIMIT_RECEIVER, false, NULL); /* the queue is full all the same */
+	w->client.full_share = 0.9;
 	limited(w, LIMIT_CORE, false, NULL);
+	w->client.full_share = 0.97;
 	w->client.cpu_share = 1;
 	w->server.cpu_share = 0.37;
 	limited(w, LIMIT_RECEIVER, false, NULL);
+	/* its CPU limit is no other task */
+	w->server.stopped = 47;
+	w->server.stopped_s = 0.7;
+	limited(w, LIMIT_RECEIVER, false, NULL);
+	assert_non_null(strstr(judge(w).finding.text,
+			       "the CPU limit of the server's cgroup, which stopped it 47 times for "
+			       "0.7 s"));
+	assert_non_null(strstr(judge(w).finding.next, "raise the CPU limit"));
+	/* a queue that is always full, and a steady rate: no thread's CPU */
+	w->server.stopped = NAN;
+	w->client.cpu_share = 0.5;
+	w->client.full_share = 0.99;
+	w->r.noise = 6e-4;
+	limited(w, LIMIT_UNKNOWN, false, NULL);
+	assert_non_null(strstr(judge(w).finding.text,
+			       "a steady 40 Gb/s ± 0.06 %, the queue always full: neither end's CPU"));
+	/* the rate follows the turns of the other end's thread */
+	w->r.noise = 0.1;
+	limited(w, LIMIT_RECEIVER, false, NULL);
+	w->client.cpu_share = 1;
+	w->client.full_share = 0.97;
+	w->r.noise = NAN;
 	/* the kernel's own work is no other task */
 	w->server.cpu_share = 0.98;
 	limited(w, LIMIT_UNKNOWN, false, NULL);

@@ -67,12 +67,40 @@ static void by_loss(void **state)
 	w->client.event[PORT_LOSS_NAKS] = 1;
 	w->client.event[PORT_ACK_TIMEOUT] = 5;
 	limited(w, LIMIT_LOSS, false, "ack_timeouts");
-	/* one timeout is 67 ms of the second */
+	/* one timeout is 67 ms of the second; one or two happen, and are no limit */
 	for (unsigned timeouts = 1; timeouts < 10; timeouts++) {
 		w = slowed(97.6 * (1 - timeouts * 0.0671));
 		w->client.event[PORT_ACK_TIMEOUT] = timeouts;
-		limited(w, LIMIT_LOSS, false, "ack_timeouts");
-		assert_true(fabs(judge(w).finding.is.share - timeouts * 0.0671) < 0.001);
+		limited(w, timeouts < 3 ? LIMIT_UNKNOWN : LIMIT_LOSS, false, "ack_timeouts");
+		assert_true(fabs(found.list[0].is.share - timeouts * 0.0671) < 0.001);
+	}
+	/* late is not lost: the end that answers lacked its CPU */
+	assert_non_null(strstr(judge(w).finding.text, "limited by late or lost ACKs: none came in"));
+	w->server.cpu_share = 0.45;
+	limited(w, LIMIT_RECEIVER, false, "ack_timeouts");
+}
+
+/* Software has no switch, no PFC and no discards: it has its own next step. */
+static void of_software(void **state)
+{
+	struct world *w = slowed(60);
+
+	(void)state;
+	for (int software = 0; software < 2; software++) {
+		w->r.software = software;
+		w->client.event[PORT_ACK_TIMEOUT] = 5;
+		w->client.event[PORT_LOSS_NAKS] = 5;
+		judge(w);
+		assert_int_equal(found.count, 2);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(!strstr(found.list[i].next, "switch"), software);
+			assert_int_equal(!strstr(found.list[i].next, "which is software"),
+					 !software);
+		}
+		w->client.event[PORT_ACK_TIMEOUT] = w->client.event[PORT_LOSS_NAKS] = 0;
+		w->r.resent_share = 0.159;
+		assert_int_equal(!strstr(judge(w).finding.next, "PFC"), software);
+		w->r.resent_share = NAN;
 	}
 }
 
@@ -160,6 +188,19 @@ static void by_receiver(void **state)
 		w->server.event[PORT_NO_RECEIVE] = naks[i];
 		limited(w, LIMIT_RECEIVER, true, "receiver_not_ready");
 	}
+	/* in software each costs as much as a message; and before that of its CPU, and of loss */
+	w = slowed(1);
+	w->r.software = true;
+	w->client.rate_gbps = w->server.rate_gbps = w->client.pcie_gbps = w->server.pcie_gbps = NAN;
+	w->r.messages = 5000;
+	w->r.seconds = 16.3;
+	w->r.resent_share = 0.12;
+	w->client.cpu_share = w->server.cpu_share = 0.77;
+	w->client.full_share = 0.2;
+	w->client.event[PORT_RNR_RECEIVED] = w->server.event[PORT_NO_RECEIVE] = 730;
+	limited(w, LIMIT_RECEIVER, false, "receiver_not_ready");
+	assert_non_null(strstr(judge(w).finding.text, "not ready for 730 messages"));
+	assert_non_null(strstr(judge(w).finding.next, "a larger -r"));
 	/* its loop never waits, and there is no counter that says more */
 	w = slowed(40);
 	w->server.busy_share = 0.99;
@@ -173,6 +214,21 @@ static void by_receiver(void **state)
 	/* of a WRITE there is no receiver */
 	w->r.receives = false;
 	limited(w, LIMIT_UNKNOWN, false, NULL);
+}
+
+/* What this run cannot have had is other QPs': it needs no receives, or they did not wait so long. */
+static void of_other_qps(void **state)
+{
+	(void)state;
+	for (int receives = 0; receives < 2; receives++) {
+		struct world *w = slowed(60);
+
+		w->r.receives = receives;
+		w->client.event[PORT_RNR_RECEIVED] = receives ? 3000 : 36;
+		limited(w, LIMIT_UNKNOWN, false, "other_traffic");
+		assert_int_equal(found.count, 1);
+		assert_non_null(strstr(found.list[0].text, "messages of other QPs of the client's"));
+	}
 }
 
 /* What is said next to the limit. */
@@ -305,6 +361,8 @@ int main(void)
 		cmocka_unit_test(spurious_timeouts),
 		cmocka_unit_test(both_ways),
 		cmocka_unit_test(by_receiver),
+		cmocka_unit_test(of_other_qps),
+		cmocka_unit_test(of_software),
 		cmocka_unit_test(events),
 		cmocka_unit_test(pci_errors),
 		cmocka_unit_test(by_what_was_sent_again),

@@ -164,6 +164,32 @@ static void words(void **state)
 				  "times), 240 retransmissions, 24 %");
 	assert_string_equal(quality_text(&q, 0, text, sizeof(text)), "");
 	/* nobody waits for more than all of the time: those of others are among them */
+	/* a limit of its own stopped it, for as long as it lacked its CPU */
+	q = quiet();
+	q.on_cpu_percent = 31;
+	q.stopped = 47;
+	q.stopped_s = 0.65;
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU_LIMIT));
+	quality_text(&q, bandwidth(&q), text, sizeof(text));
+	assert_string_equal(text, "its cgroup's CPU limit stopped it 47 times for 0.65 s: the thread "
+				  "got 31 % of its CPU");
+	assert_non_null(strstr(quality_next(&q, bandwidth(&q), text, sizeof(text)), "CPU limit of the pod"));
+	q.stopped_s = 0.1; /* others did more */
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU));
+	q.on_cpu_percent = NAN; /* it sleeps */
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU_LIMIT));
+	/* software resends what it lost, and no more; there are no switches */
+	q = quiet();
+	q.retransmitted_percent = 4.9;
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_RETRANSMISSIONS));
+	quality_next(&q, bandwidth(&q), text, sizeof(text));
+	assert_non_null(strstr(text, "PFC"));
+	q.software = 1;
+	assert_int_equal(bandwidth(&q), 0);
+	q.retransmitted_percent = 5.1;
+	quality_next(&q, bandwidth(&q), text, sizeof(text));
+	assert_true(strstr(text, "which is software") && !strstr(text, "PFC"));
+	q = quiet();
 	q.ack_timeouts = 208;
 	q.ack_timeout_percent = NAN;
 	assert_string_equal(quality_text(&q, BIT(DISTURBED_ACK_TIMEOUTS), text, sizeof(text)),

@@ -185,6 +185,8 @@ static struct run_facts world_asked(const struct world *w, const struct world_ru
 		.one_port = w->loopback,
 		.limit_gbps = w->paced_gbps,
 		.resent_share = NAN,
+		.noise = NAN,
+		.software = w->driver == DRIVER_RXE,
 		.ack_timeout_ns = w->early ? 0 : w->ack_timeout_ns,
 		.rnr_timer_ns = SIM_RNR_NS,
 	};
