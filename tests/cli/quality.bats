@@ -16,7 +16,7 @@ disturbed() {
 	local end=$1 word=$2 part=$3 number='^ [0-9]+( +([0-9]+(\.[0-9]+)?|-))+ !$'
 	json c.json '.results[0].quality | .disturbed and (.reasons | index($reason))' --arg reason "${end}_$word"
 	[[ $(tail -n 1 client.out) =~ $number ]] || fail 'no row with a mark behind it'
-	grep -q "^rdmark: .*: disturbed (!): .*$end: [^;]*$part" client.err || fail "not told: $part"
+	grep -q "^rdmark: .*disturbed (!): .*$end: [^;]*$part" client.err || fail "not told: $part"
 }
 
 # A busy loop on CPU $cpu, until the test ends.
