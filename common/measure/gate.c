@@ -221,15 +221,17 @@ static bool is_unknown(struct gates *g, const struct gate *gate, const struct re
 	return true;
 }
 
-void gates_judge(struct gates *g, const struct result_row *row, double link_gbps)
+void gates_judge(struct gates *g, const struct result_row *row, enum gates_of of, double link_gbps)
 {
-	unsigned misses_here = 0;
+	unsigned misses_here = 0, judged = 0;
 
-	g->judged++;
 	g->link_gbps = link_gbps;
 	for (unsigned i = 0; i < g->count; i++) {
 		const struct gate *gate = &g->gate[i];
 
+		if (of != GATES_ALL && gate->summed != (of == GATES_SUMMED))
+			continue;
+		g->judged += !judged++;
 		if (is_unknown(g, gate, row) || !misses(g, gate, row->record))
 			continue;
 		if (!fault_is(&g->first)) /* whose cause and fix are still to come */

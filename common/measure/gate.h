@@ -4,8 +4,8 @@
  * two), and --strict, with which a doubtful row (disturbed, or known less well than requested)
  * misses one, too.
  *
- * The client checks each row that it shows, also one that a signal cut short, and the run continues
- * in any case. At the end the first row that missed a threshold becomes the run's fault, or else
+ * The client checks each row that it shows, with -b each direction, also one that a signal cut
+ * short, and the run continues in any case. At the end the first row that missed a threshold becomes the run's fault, or else
  * the first doubt. A threshold without any row is missed, too. One object per run; its texts are
  * those of the command line.
  */
@@ -28,6 +28,7 @@ struct gate {
 	bool ceiling; /* a maximum; otherwise a minimum */
 	bool share;   /* of the row's messages, in percent */
 	bool of_link; /* of the link's rate, in percent */
+	bool summed;  /* with -b of the sum of both directions, as in perftest; else of each */
 	double bound; /* in the field's unit, or percent */
 	double typed; /* of a rate: the number as typed, of this unit; 0: in the table's */
 	char unit[16];
@@ -57,11 +58,18 @@ int gates_read(struct gates *g, const struct options *o, struct fault *f);
 /* The first threshold, as its option is called; NULL: there is none, --output is no threshold. */
 const char *gates_threshold(const struct gates *g);
 
+/* Which gates a row is checked by: all; those of a sum of both directions; those of each. */
+enum gates_of {
+	GATES_ALL,
+	GATES_SUMMED,
+	GATES_EACH
+};
+
 /*
- * Check ROW, which is shown. LINK_GBPS: the rate of the link that carried it; 0 or NaN: unknown. A
- * row that may only miss a threshold because its threads lacked their CPUs cannot be judged.
+ * Check ROW by the gates OF it. LINK_GBPS: the rate of the link that carried it; 0 or NaN: unknown.
+ * A row that may only miss a threshold because its threads lacked their CPUs cannot be judged.
  */
-void gates_judge(struct gates *g, const struct result_row *row, double link_gbps);
+void gates_judge(struct gates *g, const struct result_row *row, enum gates_of of, double link_gbps);
 
 /*
  * Record a doubtful row, and FIX, what to do about it. Returns the fault that gets the reason as

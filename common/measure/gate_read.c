@@ -107,10 +107,10 @@ static int parse_lower_bounds(struct gates *g, const struct output_options *o, s
 		{{"--min-msgrate", "message rate"}, "messages_per_s", o->min_msgrate,
 		 units_parse_count, 1, false,
 		 "messages per second above 0, such as 2500000, 2500k or 2.5M"},
-		{{"-w/--limit_bw", "bandwidth"}, "bandwidth_gbps",
+		{{"-w/--limit_bw", "bandwidth", .summed = true}, "bandwidth_gbps",
 		 o->limit_bw, units_parse_decimal, unit_to_gbps(o->gbits, 1), true,
 		 "a number in MiB/s, or in Gb/s with --report_gbits; --min-bw accepts units"},
-		{{"-y/--limit_msgrate", "message rate"}, "messages_per_s",
+		{{"-y/--limit_msgrate", "message rate", .summed = true}, "messages_per_s",
 		 o->limit_msgrate, units_parse_decimal, 1e6, true,
 		 "a number in millions per second; --min-msgrate accepts units"},
 	};
@@ -210,7 +210,7 @@ static int check_samples(const struct gates *g, const struct options *o, struct 
 /* --output prints one number, so there must be one: a bound that any rate reaches. */
 static int add_output(struct gates *g, const struct options *o, struct fault *f)
 {
-	struct gate gate = {.option = "--output"};
+	struct gate gate = {.option = "--output", .summed = true}; /* as it is shown */
 
 	if ((o->output.only != ONLY_BANDWIDTH && o->output.only != ONLY_MESSAGE_RATE) ||
 	    o->output.format == FORMAT_PERFTEST)

@@ -53,13 +53,17 @@ int repeat_keep(struct repeat *r, const struct record *figure, const struct resu
 		struct fault *f)
 {
 	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
+	const struct result_row *const row[REPEAT_ROWS] = {result->shown[0], result->shown[1],
+							   result->local, result->remote};
 
 	if (grow_runs(r, f))
 		return -1;
-	for (; run.rows < 2 && result->shown[run.rows]; run.rows++) {
-		run.row[run.rows] = *result->shown[run.rows];
-		run.row[run.rows].explained = NULL; /* it lives no longer than the result */
-		run.record[run.rows] = *result->shown[run.rows]->record;
+	for (int i = 0; i < REPEAT_ROWS; i++) {
+		if (!row[i])
+			continue;
+		run.row[i] = *row[i];
+		run.row[i].explained = NULL; /* it lives no longer than the result */
+		run.record[i] = *row[i]->record;
 	}
 	r->run[r->count] = run;
 	r->count += record_value(figure, record_find(repeat_figures(r)[0])) > 0;
@@ -127,10 +131,14 @@ struct result repeat_median_result(struct repeat *r)
 {
 	struct repeat_run *run = (struct repeat_run *)repeat_median(r);
 	struct result result = {.cpu_percent = run->cpu_percent};
+	const struct result_row **const row[REPEAT_ROWS] = {&result.shown[0], &result.shown[1],
+							    &result.local, &result.remote};
 
-	for (size_t i = 0; i < run->rows; i++) {
+	for (int i = 0; i < REPEAT_ROWS; i++) {
+		if (!run->row[i].record)
+			continue;
 		run->row[i].record = &run->record[i];
-		result.shown[i] = &run->row[i];
+		*row[i] = &run->row[i];
 	}
 	return result;
 }

@@ -27,12 +27,13 @@
 #define REPEAT_UNTIL_MAX 150
 #define REPEAT_UNTIL_NS  UINT64_C(300000000000)
 #define REPEAT_PPM       1000000 /* 100 % */
+#define REPEAT_ROWS      4
 
 struct repeat_run {
 	struct record figure; /* of the leader, or the sum of both directions */
-	struct record record[2];
-	struct result_row row[2]; /* what this end's table shows */
-	size_t rows;
+	/* what this end's table shows, and of a sum its two parts; without a record: none */
+	struct result_row row[REPEAT_ROWS];
+	struct record record[REPEAT_ROWS];
 	double cpu_percent;
 };
 

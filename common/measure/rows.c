@@ -292,6 +292,28 @@ static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 	return (mine < theirs ? mine : theirs) * (row->direction == RESULT_BOTH_WAYS ? 2 : 1);
 }
 
+/*
+ * Check ROW against the thresholds. Of a sum of both directions each is checked instead, the slower
+ * one first, and the sum as perftest does; without a rate, they did not run at the same time.
+ */
+static void judge_row(struct measure *ms, const struct result *result, const struct result_row *row)
+{
+	const struct result_row *slow = result->local, *fast = result->remote;
+	double gbps = link_gbps(ms->ep, row);
+
+	if (row->direction != RESULT_BOTH_WAYS || !record_has_rate(row->record)) {
+		gates_judge(ms->gates, row, GATES_ALL, gbps);
+		return;
+	}
+	if (slow->record->bandwidth_gbps > fast->record->bandwidth_gbps) {
+		slow = result->remote;
+		fast = result->local;
+	}
+	gates_judge(ms->gates, slow, GATES_EACH, gbps / 2);
+	gates_judge(ms->gates, fast, GATES_EACH, gbps / 2);
+	gates_judge(ms->gates, row, GATES_SUMMED, gbps);
+}
+
 /* Check the shown rows against the thresholds, and with --strict also for disturbances. */
 void round_judge(struct measure *ms, const struct result *result)
 {
@@ -301,7 +323,7 @@ void round_judge(struct measure *ms, const struct result *result)
 		bool at_server = !d->reasons[0];
 		char text[512], next[512];
 
-		gates_judge(ms->gates, row, link_gbps(ms->ep, row));
+		judge_row(ms, result, row);
 		if (result_is_disturbed(row))
 			fault_cause(gates_doubt(ms->gates,
 						quality_next(&d->quality[at_server],

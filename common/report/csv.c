@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * CSV: one row for each result, with what most readers want, or with all that a record has. Rows
+ * CSV: one row for each result, of both directions one more for each, with what most readers want,
+ * or with all that a record has. Rows
  * are appended to a file with either.
  */
 #include <errno.h>
@@ -239,6 +240,12 @@ void csv_result(struct report *r, const struct result *result)
 
 	if (out && result->main)
 		put_row(r, result->main, result->failed, out);
+	for (size_t i = 0; out && i < result->rows && result->main->by == RESULT_BOTH; i++) {
+		const struct result_row *row = &result->row[i];
+
+		if (row->by != RESULT_BOTH && row->thread < 0 && !row->device)
+			put_row(r, row, result->failed, out);
+	}
 	if (out && fflush(out) == EOF && out != stdout)
 		r->csv.errnum = errno;
 }

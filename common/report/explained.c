@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "finding/thresholds.h"
 #include "proto/fields.h"
 #include "report/report.h"
 
@@ -65,44 +66,67 @@ static double worth_of(const struct result_row *row)
 	return row->explained->findings.count ? 1 + 2 * f->is.level + fmax(f->is.share, 0) : 0;
 }
 
-/* Keep ROW, which is the fastest so far. */
+/* Keep ROW, which is of the fastest result so far. */
 static void keep_row(struct explained_rows *why, const struct result_row *row)
 {
 	const struct explained *from = row->explained;
 	size_t bytes = from->findings.count * sizeof(*from->findings.list);
+	struct explained_way *to = &why->way[why->ways++];
+	const struct record *rec = row->record;
+	double half = fmax(rec->plus_minus.percent, 0) / 100; /* 0: not known */
 
-	why->worth = worth_of(row);
-	why->message_bytes = row->record->message_bytes;
-	why->run = row->record->run;
-	why->direction = row->direction;
-	memcpy(&why->explained, from, offsetof(struct explained, findings.list));
-	memcpy(why->explained.findings.list, from->findings.list, bytes);
+	to->direction = row->direction;
+	to->gbps = rec->bandwidth_gbps;
+	to->least_gbps = to->gbps * (1 - half);
+	to->most_gbps = to->gbps * (1 + half);
+	memcpy(&to->explained, from, offsetof(struct explained, findings.list));
+	memcpy(to->explained.findings.list, from->findings.list, bytes);
+}
+
+/* The explained rows of RESULT, the slower direction first. Returns how many. */
+static unsigned explained_of(const struct result *result, const struct result_row *row[2])
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < result->rows && count < 2; i++)
+		if (result->row[i].explained)
+			row[count++] = &result->row[i];
+	if (count == 2 && worth_of(row[0]) > worth_of(row[1])) {
+		const struct result_row *fast = row[0];
+
+		row[0] = row[1];
+		row[1] = fast;
+	}
+	return count;
 }
 
 void explained_add(struct notes *n, const struct result *result)
 {
+	const struct result_row *row[2];
+	unsigned count = explained_of(result, row);
 	struct explained_rows *why = n->why;
 
-	for (size_t i = 0; i < result->rows; i++) {
-		const struct result_row *row = &result->row[i];
-
-		if (!row->explained)
-			continue;
-		if (!why) {
-			why = n->why = malloc(sizeof(*why));
-			if (!why)
-				return; /* as where there was no memory to explain the row */
-			why->rows = 0;
-			why->explained.findings.count = why->faults.count = 0;
-		}
-		why->rows++;
-		if (why->rows > 1 && worth_of(row) <= why->worth) {
-			keep_faults(why, &row->explained->findings);
-			continue;
-		}
-		keep_faults(why, &why->explained.findings);
-		keep_row(why, row);
+	if (!count)
+		return;
+	if (!why) {
+		why = n->why = malloc(sizeof(*why));
+		if (!why)
+			return; /* as where there was no memory to explain the row */
+		why->rows = why->ways = 0;
+		why->faults.count = 0;
 	}
+	if (why->rows++ && worth_of(row[0]) <= why->worth) {
+		for (unsigned i = 0; i < count; i++)
+			keep_faults(why, &row[i]->explained->findings);
+		return;
+	}
+	for (; why->ways; why->ways--)
+		keep_faults(why, &why->way[why->ways - 1].explained.findings);
+	why->worth = worth_of(row[0]);
+	why->message_bytes = row[0]->record->message_bytes;
+	why->run = row[0]->record->run;
+	for (unsigned i = 0; i < count; i++)
+		keep_row(why, row[i]);
 }
 
 /* The ceilings that are known, in a line. */
@@ -128,54 +152,96 @@ static void print_ceilings(const struct report *r, const struct ceilings *c)
 }
 
 /*
- * True if the Nth finding is shown without --explain=full: a fault; of round trips, which no limit
- * has words for, the first one if it is a warning, too.
+ * True if the Nth finding of WAY is shown without --explain=full: a fault; of round trips, which no
+ * limit has words for, the first one if it is a warning, too.
  */
-static bool is_shown(const struct explained_rows *why, size_t n)
+static bool is_shown(const struct explained_way *way, size_t n)
 {
-	enum finding_level level = why->explained.findings.list[n].is.level;
+	enum finding_level level = way->explained.findings.list[n].is.level;
 
 	return level == FINDING_FAULT ||
-	       (why->direction == RESULT_PING_PONG && n == 0 && level == FINDING_WARN);
+	       (way->direction == RESULT_PING_PONG && n == 0 && level == FINDING_WARN);
 }
 
-/* Which of the rows it is, if there are several. Returns BUF. */
-static const char *name_row(const struct explained_rows *why, char *buf, size_t size)
+/* Which of the rows it is, if there are several, and with WAY which direction. Returns BUF. */
+static const char *name_row(const struct explained_rows *why, const struct explained_way *way,
+			    char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (why->rows < 2)
-		return buf;
-	text_add(buf, size, "%s", units_size(why->message_bytes).text);
-	if (why->run)
-		text_add(buf, size, ", run %" PRIu64, why->run);
-	if (why->direction == RESULT_BACKWARD)
-		text_add(buf, size, ", server to client");
-	text_add(buf, size, ": ");
+	if (why->rows > 1)
+		text_add(buf, size, "%s%s", units_size(why->message_bytes).text,
+			 way && !why->run ? ", " : "");
+	if (why->rows > 1 && why->run)
+		text_add(buf, size, ", run %" PRIu64 "%s", why->run, way ? ", " : "");
+	if (way)
+		text_add(buf, size, "%s", result_direction_words(way->direction));
+	text_add(buf, size, "%s", buf[0] ? ": " : "");
 	return buf;
+}
+
+/* Both directions of a run that had two rates: what each of them reached. */
+static void print_ways(const struct report *r, const char *name, const struct explained_way way[2])
+{
+	double link_gbps = way[0].explained.limit.ceilings.link_gbps;
+	char of[32] = "";
+
+	if (link_gbps > 0)
+		snprintf(of, sizeof(of), " of %.3g", link_gbps);
+	report_note(r, "%s%.3g%s Gb/s; the other: %.3g", name, way[0].gbps, of, way[1].gbps);
+}
+
+/* What limits WAY. NAME: of its row. */
+static void print_limit(const struct report *r, const struct explained_way *way, const char *name,
+			bool brief)
+{
+	bool full = r->about.options->output.explain == EXPLAIN_FULL;
+	const struct finding *l = &way->explained.limit.finding;
+
+	if (l->text[0] && (full || !brief || l->is.code != LIMIT_UNKNOWN))
+		report_note(r, "%s%s%s%s", name, l->text, l->next[0] ? ". Next: " : "", l->next);
+	if (full && way->direction != RESULT_PING_PONG)
+		print_ceilings(r, &way->explained.limit.ceilings);
+}
+
+/* What was found on WAY, unless it was SAID of the other one. */
+static void print_findings(const struct report *r, const struct explained_way *way,
+			   const char *name, const struct findings *said)
+{
+	bool full = r->about.options->output.explain == EXPLAIN_FULL;
+	const struct findings *found = &way->explained.findings;
+	char line[2048];
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct finding *f = &found->list[i];
+		const struct finding *same = said ? findings_find(said, f->is.code) : NULL;
+
+		if ((full || is_shown(way, i)) && !(same && strcmp(same->text, f->text) == 0))
+			report_note(r, "%s%s", way->direction == RESULT_PING_PONG ? name : "",
+				    finding_line(f, line, sizeof(line)));
+	}
 }
 
 void explained_print(const struct report *r, bool brief)
 {
 	const struct explained_rows *why = r->notes.why;
-	bool full = r->about.options->output.explain == EXPLAIN_FULL, trips;
-	const struct finding *l;
-	const struct findings *found;
-	char row[80], line[2048];
+	const struct explained_way *way;
+	bool differ, apart;
+	char name[80], line[2048];
 
 	if (!why || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
 		return;
-	l = &why->explained.limit.finding;
-	found = &why->explained.findings;
-	trips = why->direction == RESULT_PING_PONG;
-	name_row(why, row, sizeof(row));
-	if (l->text[0] && (full || !brief || l->is.code != LIMIT_UNKNOWN))
-		report_note(r, "%s%s%s%s", row, l->text, l->next[0] ? ". Next: " : "", l->next);
-	if (full && !trips)
-		print_ceilings(r, &why->explained.limit.ceilings);
-	for (size_t i = 0; i < found->count; i++)
-		if (full || is_shown(why, i))
-			report_note(r, "%s%s", trips ? row : "",
-				    finding_line(&found->list[i], line, sizeof(line)));
+	way = why->way;
+	differ = why->ways == 2 && way[0].most_gbps * LINKS_ALIKE < way[1].least_gbps;
+	apart = differ || (why->ways == 2 && way[0].explained.limit.finding.is.code !=
+						     way[1].explained.limit.finding.is.code);
+	if (differ && !brief)
+		print_ways(r, name_row(why, way, name, sizeof(name)), way);
+	for (unsigned i = 0; i < why->ways; i++) {
+		name_row(why, apart ? &way[i] : NULL, name, sizeof(name));
+		if (apart || i == 0)
+			print_limit(r, &way[i], name, brief);
+		print_findings(r, &way[i], name, i ? &way->explained.findings : NULL);
+	}
 	for (size_t i = 0; i < why->faults.count; i++)
 		report_note(r, "%s", finding_line(&why->faults.list[i], line, sizeof(line)));
 }

@@ -25,8 +25,12 @@ struct notes {
 		unsigned rows;               /* that are explained */
 		uint64_t message_bytes, run; /* of the fastest; of round trips, the worst */
 		double worth; /* its rate; of round trips, how bad its first finding is */
-		enum result_direction direction;
-		struct explained explained;
+		unsigned ways; /* with -b two, the slower direction first */
+		struct explained_way {
+			enum result_direction direction;
+			double gbps, least_gbps, most_gbps; /* with ± */
+			struct explained explained;
+		} way[2];
 		struct findings faults; /* of the other rows */
 	} *why; /* owned; NULL: there is no such row */
 	bool apart; /* it was noted that a row has no rate of both directions together */

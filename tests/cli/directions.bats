@@ -200,3 +200,63 @@ adds_up() {
 		says client.err 'cannot be used without --plain' 'Fix: '
 	done
 }
+
+# ways STATUS SERVER CLIENT PROGRAM ARG…: -b over links that carry so many Gb/s, each what its end sends or reads. They
+# are so slow that a full queue lasts for what a busy machine takes from the threads.
+ways() {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
+	export SIMVERBS_CPU=200
+	SIMVERBS_GBPS=$2 server "$4"
+	SIMVERBS_GBPS=$3 client "${@:4}" -b --json=c.json --csv=c.csv
+	finish server
+	ended client "$1"
+	ended server 0
+}
+
+# named SLOW FAST: which is the slower one, and what each of them is limited by, the slow one first.
+named() {
+	grep -Eq "^rdmark: $1: 0\.(1|09)[0-9]* of 98 Gb/s; the other: 0\.[1-5]" client.err || fail 'no figures of the directions'
+	[[ $(grep -Eo '^rdmark: (client|server) to (server|client): ' client.err) == "rdmark: $1: "$'\n'"rdmark: $1: "$'\n'"rdmark: $2: " ]] ||
+		fail 'not the limit of each, the slow one first'
+}
+
+# misses DIRECTION TEXT: the threshold that one direction of two misses.
+misses() {
+	grep -Eq ": judging the results: 64 KiB, $1: $2" client.err || fail "it does not miss: $1: $2"
+}
+
+@test "case 25: a link slow in one direction: it is named, before the other, and has to reach the threshold" {
+	local slow='client to server' fast='server to client'
+	ways 6 0.5 0.1 write_bw -D 1 --min-bw 0.3
+	row client.out 5 # perftest's, the sum
+	misses "$slow" 'bandwidth 0\.[01][0-9]* of 0.3 Gb/s .*--min-bw 0.3\)'
+	named "$slow" "$fast"
+	json c.json '[.results[0] | ends | [.direction, (.limit | has("bound_by"))]] == [["client_to_server", true], ["server_to_client", true]]'
+	[[ $(cut -d, -f18 c.csv) == $'direction\nboth\nclient_to_server\nserver_to_client' ]] || fail "$(<c.csv)"
+	ways 6 0.1 0.5 write_bw -n 200 --min-bw 0.3 --quiet
+	misses "$fast" 'bandwidth 0\.[01]'
+	ways 6 0.5 0.1 write_bw -n 100 --min-bw 0.3% --repeat 2 # of the link, of each direction
+	misses "$slow" "bandwidth 0\.[01][0-9]* % of the link's 100 Gb/s, less than 0.3 %"
+	ways 6 0.5 0.1 write_bw -n 200 --min-msgrate 400
+	misses "$slow" 'message rate '
+	ways 6 0.5 0.1 write_bw -n 200 --min-bw 0.3 --format perftest
+	misses "$slow" 'bandwidth 0\.[01]'
+	ways 0 0.5 0.1 write_bw -n 200 --min-bw 0.05 --min-msgrate 100
+	named "$slow" "$fast"
+	ways 0 0.5 0.1 write_bw -n 200 -w 20 # perftest's, in MiB/s: of the sum
+}
+
+@test "case 25: what READs fetch, what SENDs bring; all sizes; two directions that are alike have no names" {
+	local slow='server to client' fast='client to server'
+	ways 6 0.5 0.1 read_bw -n 200 --min-bw 0.3
+	misses "$slow" 'bandwidth 0\.[01]'
+	named "$slow" "$fast"
+	ways 6 0.1 0.5 send_bw -D 1 --min-bw 0.3
+	misses "$slow" 'bandwidth 0\.[01]'
+	named "$slow" "$fast"
+	ways 6 5 1 send_bw -a -n 5 --min-bw 3
+	rows client.out 5
+	((${#rows[@]} == 23)) || fail 'not 23 rows'
+	ways 0 0.1 0.1 write_bw -n 200 --min-bw 0.05
+	says_no client.err 'the other: '
+}
