@@ -50,6 +50,26 @@ static char *read_file(const char *file, size_t *used, struct fault *f)
 	return bytes;
 }
 
+/* Add what each direction of RESULT did. Returns false if it is of one only. */
+static bool add_directions(json_t *rows, const json_t *document, const json_t *result,
+			   size_t number)
+{
+	const json_t *one, *ends = json_object_get(result, "by_end");
+	const char *end;
+
+	if (strcmp(json_text_at(result, "direction"), "both") != 0 || !json_object_size(ends))
+		return false;
+	json_object_foreach((json_t *)ends, end, one)
+	{
+		json_t *with = json_copy((json_t *)one);
+
+		json_object_set(with, "varied", json_object_get(result, "varied"));
+		json_array_append_new(rows, row_new(document, with, number));
+		json_decref(with);
+	}
+	return true;
+}
+
 void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number)
 {
 	const json_t *result;
@@ -58,7 +78,8 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 	if (!fs->rows[side])
 		fs->rows[side] = json_array();
 	json_array_foreach (json_object_get(document, "results"), i, result)
-		if (json_is_object(result))
+		if (json_is_object(result) &&
+		    !add_directions(fs->rows[side], document, result, number))
 			json_array_append_new(fs->rows[side], row_new(document, result, number));
 }
 

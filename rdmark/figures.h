@@ -3,8 +3,8 @@
  * figures: the same measurements in two sets of documents, before and after.
  *
  * A figure is a bandwidth, or the mean or a percentile of a latency, of one measurement: a test,
- * size, number of QPs and direction (and cell and route of gdr_bw) of one experiment. It has a
- * value per connection: of each document and each run of --reconnect; the runs of --repeat share
+ * size, number of QPs and direction (also with -b; and cell and route of gdr_bw) of one experiment.
+ * It has a value per connection: of each document and each run of --reconnect; the runs of --repeat share
  * theirs. Documents are untrusted: what is no figure is left out.
  */
 #pragma once

@@ -138,10 +138,24 @@ static void read_cpu(struct outcome *o, const json_t *row)
 	o->server_cpu = server ? own : other;
 }
 
+/* RESULT, or of both directions (-b) the slower one. */
+static const json_t *slower_way(const json_t *result)
+{
+	const json_t *ends = json_object_get(result, "by_end");
+	const json_t *client = json_object_get(ends, "client");
+	const json_t *server = json_object_get(ends, "server");
+
+	if (strcmp(json_text_at(result, "direction"), "both") != 0 || !client || !server ||
+	    !(number_of(result, "bandwidth_gbps") > 0))
+		return result;
+	return number_of(server, "bandwidth_gbps") < number_of(client, "bandwidth_gbps") ? server
+											 : client;
+}
+
 static void read_document(struct outcome *o, const json_t *d, bool latency)
 {
 	const json_t *results = json_object_get(d, "results"), *ends = json_object_get(d, "ends");
-	const json_t *last = json_array_get(results, json_array_size(results) - 1);
+	const json_t *last = slower_way(json_array_get(results, json_array_size(results) - 1));
 	const json_t *error = json_object_get(d, "error");
 
 	o->interrupted = strcmp(json_text_at(d, "status"), "interrupted") == 0;

@@ -378,11 +378,14 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	ended example 77
 	MIN_PERCENT=101 example health-check localhost
 	ended example 1
-	results write_bw "$rate" 10 100 client_cpu '.results[0].measured_by = "both"'
-	plugin 3 'cannot tell' -c 199 -H localhost
-	plugin 2 '20 Gb/s|' -c 201 -H localhost
-	MIN_PERCENT=199 example health-check localhost
+	# of both directions the slower one counts
+	results write_bw "$rate" 10 100 client_cpu '.results[0] |= . + {measured_by: "both", bandwidth_gbps: 110, by_end: {server: (.bandwidth_gbps = 90), client: .}}'
+	plugin 3 'cannot tell' -c 99 -H localhost
+	plugin 2 '20 Gb/s|' -c 101 -H localhost
+	plugin 0 '20 Gb/s|' -c 20 -H localhost
+	MIN_PERCENT=99 example health-check localhost
 	ended example 77
+	says example.err "20 Gb/s, 20 % of the link's 100 Gb/s"
 	results write_bw "$rate" 10 100 client_cpu '.ends[].more_devices = [{rate_gbps: 50}]'
 	plugin 3 'cannot tell' -c 149 -H localhost
 	plugin 2 '20 Gb/s|' -c 151 -H localhost
