@@ -4,7 +4,7 @@
  * own.
  *
  * All threads block the signals (call stop_init() before creating the first thread), and a signalfd
- * receives them. So there is no handler, no global flag and no interrupted system call. SIGPIPE is
+ * receives them. So they have no handler, no global flag and no interrupted system call. SIGPIPE is
  * ignored: a closed stdout or socket is found when it is written to; so is SIGXFSZ: a file that
  * gets too large is EFBIG. There is one object per program.
  */

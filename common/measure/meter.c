@@ -63,6 +63,15 @@ static int allocate_peak(struct meter *t)
 	return 0;
 }
 
+int meter_turns(struct meter *t)
+{
+	/* A wait for the schedule is not one for others: after a sleep the post would be late. */
+	bool by_clock = t->round.paced || t->round.gap_ns;
+
+	return turns_begin(&t->turns, by_clock ? NULL : &t->worker->control->progress,
+			   &t->worker->fault);
+}
+
 static int allocate_meter_job(void *arg, unsigned i)
 {
 	struct measure *ms = arg;

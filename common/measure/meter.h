@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/peak.h"
+#include "base/turns.h"
 #include "loop/paced.h"
 #include "loop/round.h"
 #include "measure/measure.h"
@@ -24,7 +25,11 @@ struct meter {
 	struct paced paced;           /* with --rate_limit, and a load's */
 	uint64_t lost;                /* of the messages that the peer sent */
 	struct account account;       /* of its thread, around the loop */
+	struct turns turns;           /* while it spins */
 };
+
+/* The calling thread, T's, begins to spin: turns_begin(). */
+int meter_turns(struct meter *t);
 
 /*
  * Set SPAN, in ticks, from the first start to the last end of every STEP-th worker from the FIRST

@@ -121,7 +121,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 	};
 }
 
-/* Run LOOP of worker T, and account its CPU time. If it fails, abort all other workers. */
+/* Run LOOP of worker T, and account its CPU time, and what it slept for others. */
 static int run_loop(struct meter *t, round_loop *loop)
 {
 	int rc;
@@ -129,40 +129,49 @@ static int run_loop(struct meter *t, round_loop *loop)
 	account_start(&t->account);
 	rc = loop(&t->round);
 	account_stop(&t->account);
-	return rc ? endpoint_abort(t->ep) : 0;
+	t->account.cpu_s += (double)t->turns.slept_ns / 1e9;
+	return rc;
 }
 
-static int lead_job(void *arg, unsigned i)
+static int lead_part(struct measurement *meas, struct meter *t)
 {
-	struct measurement *meas = arg;
-	struct meter *t = &meas->ms->meter[i];
-
-	pool_meet(&t->ep->pool);
 	return run_loop(t, loop_of(t->ep, meas->attr.kind, false));
 }
 
-static int follow_job(void *arg, unsigned i)
+static int follow_part(struct measurement *meas, struct meter *t)
 {
-	struct measurement *meas = arg;
-	struct meter *t = &meas->ms->meter[i];
-
-	pool_meet(&t->ep->pool);
 	return run_loop(t, loop_of(t->ep, meas->attr.kind, true));
 }
 
 /* Both directions: send all messages and receive meanwhile, then receive the rest. */
-static int both_job(void *arg, unsigned i)
+static int both_part(struct measurement *meas, struct meter *t)
 {
-	struct measurement *meas = arg;
-	struct meter *t = &meas->ms->meter[i];
 	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, 0, true) : NULL;
 
-	pool_meet(&t->ep->pool);
 	if (run_loop(t, loop_of(t->ep, 0, false)))
 		return -1;
 	if (atomic_fetch_sub(&meas->sending, 1) == 1)
 		watch_sent(meas->watch);
-	return then && then(&t->arrivals) ? endpoint_abort(t->ep) : 0;
+	return then ? then(&t->arrivals) : 0;
+}
+
+/* A part of a round for each worker. */
+struct job {
+	struct measurement *meas;
+	int (*part)(struct measurement *meas, struct meter *t);
+};
+
+/* All workers begin together. If one fails, abort all others. */
+static int run_part(void *arg, unsigned i)
+{
+	struct job *job = arg;
+	struct meter *t = &job->meas->ms->meter[i];
+	int rc;
+
+	pool_meet(&t->ep->pool);
+	rc = meter_turns(t) ? -1 : job->part(job->meas, t);
+	turns_end(&t->turns);
+	return rc ? endpoint_abort(t->ep) : 0;
 }
 
 /* A device's async event may come just after the failed completions that it explains: await it. */
@@ -205,16 +214,18 @@ static void stop_recording(struct measurement *meas)
 	conditions_stop(meas);
 }
 
-/* Run JOB in all threads while W watches. Returns -1 if the watch could not start. */
-static int run_jobs(struct measurement *meas, struct watch *w, pool_job *job)
+/* Run PART in all threads while W watches. Returns -1 if the watch could not start. */
+static int run_parts(struct measurement *meas, struct watch *w,
+		     int (*part)(struct measurement *meas, struct meter *t))
 {
+	struct job job = {meas, part};
 	struct measure *ms = meas->ms;
 	bool passive = w->passive, ran;
 
 	usage_start(&meas->usage);
 	if (watch_start(w, &ms->link->watcher, ms->fault))
 		return -1;
-	ran = passive || pool_run(&ms->ep->pool, job, meas) == 0;
+	ran = passive || pool_run(&ms->ep->pool, run_part, &job) == 0;
 	if (!w->follower)
 		stop_recording(meas); /* before the peer can delay this end */
 	if (ran && w->follower)
@@ -241,7 +252,7 @@ static int pass_lead(struct measurement *meas)
 	json_t *done = NULL;
 	int rc = -1;
 
-	if (run_jobs(meas, &w, lead_job))
+	if (run_parts(meas, &w, lead_part))
 		return -1;
 	results_measure(meas);
 	results_blame_clock(meas);
@@ -287,7 +298,7 @@ static int pass_follow(struct measurement *meas)
 	int rc;
 
 	meas->answered = !w.passive;
-	if (run_jobs(meas, &w, follow_job))
+	if (run_parts(meas, &w, follow_part))
 		return -1;
 	stop_recording(meas);
 	loss_count(meas->ms->meter, w.done);
@@ -345,7 +356,7 @@ static int pass_both(struct measurement *meas)
 	w.await_over = !ms->ep->server;
 	meas->watch = &w;
 	atomic_store(&meas->sending, ms->ep->workers);
-	if (run_jobs(meas, &w, both_job))
+	if (run_parts(meas, &w, both_part))
 		return -1;
 	if (!meas->mine.measured) { /* cut off before the last message was sent */
 		stop_recording(meas);

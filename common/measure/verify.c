@@ -22,8 +22,11 @@ static int step_job(void *arg, unsigned i)
 {
 	struct step *step = arg;
 	struct meter *t = &step->ms->meter[i];
+	int rc;
 
-	if (step->part(t) == 0)
+	rc = meter_turns(t) ? -1 : step->part(t);
+	turns_end(&t->turns);
+	if (rc == 0)
 		return 0;
 	return endpoint_abort(step->ms->ep); /* the others must not wait for this one */
 }

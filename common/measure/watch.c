@@ -229,7 +229,8 @@ static void raise_silent(struct watch *w)
 {
 	fault_raise(&w->fault, FAULT_PEER, ETIMEDOUT, "no message from %s for %s", w->oob->peer,
 		    units_ns(w->rules.timeout_ns).text);
-	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped");
+	fault_cause(&w->fault, "The peer's host is down or unreachable, or its program is stopped, "
+			       "or gets no CPU");
 	fault_fix(&w->fault, "check the other host");
 }
 
