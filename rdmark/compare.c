@@ -16,14 +16,17 @@
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 
-#define LONGER_MOST 60 /* seconds of -D that are advised at the most */
-
 struct compare {
 	double within; /* percent; NaN: not given */
 	bool json, anyway;
 	struct figures figures;
 	size_t answers[COMPARE_ANSWERS];
 };
+
+static bool is_disturbed(const struct figure *one)
+{
+	return one->judged.disturbed[0] || one->judged.disturbed[1];
+}
 
 /* The test, with the options that tell a row from others: "write_bw tx_depth=1 qp=4". */
 static const char *row_title(const struct figure *one, char *buf, size_t size)
@@ -58,15 +61,18 @@ static const char *percent_text(double fraction, bool sign, char *buf, size_t si
 static void print_figure(const struct compare *k, const struct figure *one, int width)
 {
 	const struct compare_figure *c = &one->judged;
-	const char *unit = c->lower_is_better ? "us" : "Gb/s", *answer = compare_word(c->answer);
-	char value[2][32], change[32], half[32], title[192];
+	const char *unit = c->lower_is_better ? "us" : "Gb/s";
+	char value[2][32], change[32], half[32], title[192], answer[32], *gap;
 
+	text_copy(answer, sizeof(answer), compare_word(c->answer));
+	gap = strchr(answer, '_');
+	if (gap)
+		*gap = ' ';
 	if (c->answer == COMPARE_WORSE && !isnan(k->within))
-		answer = "worse, REGRESSION";
-	if (c->answer == COMPARE_CANNOT_TELL)
-		answer = "cannot tell";
+		text_copy(answer, sizeof(answer), "worse, REGRESSION");
 	for (int side = 0; side < 2; side++)
-		snprintf(value[side], sizeof(value[side]), "%.4g %s", one->mean[side], unit);
+		snprintf(value[side], sizeof(value[side]), "%.4g %s", exp(c->side[side].mean),
+			 unit);
 	printf("%-*s %-8s %4lld  %-6s %14s %14s %9s %9s  ", width,
 	       row_title(one, title, sizeof(title)),
 	       units_size((uint64_t)json_integer_value(json_object_get(one->of, "message_bytes")))
@@ -75,7 +81,7 @@ static void print_figure(const struct compare *k, const struct figure *one, int 
 	       percent_text(c->change, true, change, sizeof(change)),
 	       percent_text(c->half, false, half, sizeof(half)));
 	terminal_verdict(stdout, answer);
-	terminal_put(stdout, TERMINAL_YELLOW, one->disturbed ? " !" : "");
+	terminal_put(stdout, TERMINAL_YELLOW, is_disturbed(one) ? " !" : "");
 	printf("\n");
 }
 
@@ -96,7 +102,7 @@ static void print_table(const struct compare *k)
 		       "figure", "before", "after", "change", "+-");
 	for (size_t i = 0; i < fs->count; i++) {
 		print_figure(k, &fs->all[i], width);
-		disturbed |= fs->all[i].disturbed;
+		disturbed |= is_disturbed(&fs->all[i]);
 	}
 	if (disturbed)
 		fprintf(stderr, RDMARK ": !: a run of it was disturbed, as its document says\n");
@@ -108,10 +114,10 @@ static json_t *figure_json(const struct figure *one)
 	json_t *to = json_copy((json_t *)one->of);
 	json_t *more = json_pack(
 		"{s:O, s:s, s:{s:f, s:I}, s:{s:f, s:I}, s:[I, I], s:b, s:o, s:s}", "varied",
-		one->varied, "figure", one->name, "before", "mean", one->mean[0], "runs",
-		(json_int_t)one->runs[0], "after", "mean", one->mean[1], "runs",
-		(json_int_t)one->runs[1], "connections", (json_int_t)c->side[0].count,
-		(json_int_t)c->side[1].count, "disturbed", one->disturbed, "plus_minus_percent",
+		one->varied, "figure", one->name, "before", "mean", exp(c->side[0].mean), "runs",
+		(json_int_t)one->runs[0], "after", "mean", exp(c->side[1].mean), "runs",
+		(json_int_t)one->runs[1], "connections", (json_int_t)one->connections[0],
+		(json_int_t)one->connections[1], "disturbed", is_disturbed(one), "plus_minus_percent",
 		json_number_or_null(100 * c->half), "answer", compare_word(c->answer));
 
 	json_object_update(to, more);
@@ -141,70 +147,33 @@ static int print_json(const struct compare *k, struct fault *f)
 	return rc;
 }
 
-/* What would tell of COUNT figures that cannot be told now, or of some of them. */
-static void advise(const struct compare *k, size_t count, struct fault *to)
-{
-	unsigned connections = 0;
-	double longer_s = 0;
-	size_t told = 0;
-	char text[128];
-
-	for (size_t i = 0; i < k->figures.count; i++) {
-		const struct figure *one = &k->figures.all[i];
-		const struct compare_figure *c = &one->judged;
-		unsigned n = compare_connections(c, k->within / 100);
-
-		if (c->answer != COMPARE_CANNOT_TELL || !n)
-			continue;
-		told++;
-		connections = n > connections ? n : connections;
-		/* Within a run, the noise falls with the square root of its time. */
-		if (compare_is_lone(c) && c->half > COMPARE_BETWEEN && one->seconds > 0)
-			longer_s = fmax(longer_s, one->seconds * pow(c->half / COMPARE_BETWEEN, 2));
-	}
-	snprintf(text, sizeof(text), "measure both again with --reconnect %u", connections);
-	if (longer_s > 0)
-		text_add(text, sizeof(text), " -D %.0f",
-			 fmin(fmax(ceil(longer_s), 1), LONGER_MOST));
-	if (!told)
-		snprintf(text, sizeof(text),
-			 "tolerate more, or find out why connections differ: at this noise not "
-			 "even %d of them would tell",
-			 COMPARE_MOST);
-	else if (told < count)
-		text_add(text, sizeof(text), ": at this noise that is enough for %zu of the %zu",
-			 told, count);
-	fault_fix(to, "%s", text);
-}
-
 /* Say of the figures that cannot be told why, and what would tell; as a failure if there is a gate.
  */
 static void cannot_tell(const struct compare *k, struct fault *f)
 {
 	const struct figures *fs = &k->figures;
-	size_t count = k->answers[COMPARE_CANNOT_TELL], lone = 0, unknown = 0;
+	size_t lone = 0, disturbed = 0;
 	struct fault note = {0};
 	struct fault *to = isnan(k->within) ? &note : f;
 
 	for (size_t i = 0; i < fs->count; i++) {
 		const struct compare_figure *c = &fs->all[i].judged;
 
-		lone += c->answer == COMPARE_CANNOT_TELL && compare_is_lone(c);
-		unknown += c->answer == COMPARE_CANNOT_TELL && isnan(c->half);
+		lone += c->answer == COMPARE_CANNOT_TELL && c->lone;
+		disturbed += c->answer == COMPARE_CANNOT_TELL && is_disturbed(&fs->all[i]);
 	}
 	fault_phase(to, "comparing");
-	fault_raise(to, FAULT_UNAVAILABLE, 0, "cannot tell for %zu of %zu figures", count,
-		    fs->count);
-	if (lone > unknown)
-		fault_cause(
-			to,
-			"One connection a side: what connections differ by is not known; cannot "
-			"tell below %g %%, or beyond p90 or if disturbed below %g %%",
-			100 * COMPARE_BETWEEN, 100 * COMPARE_BETWEEN_TAIL);
-	else if (unknown)
+	fault_raise(to, FAULT_UNAVAILABLE, 0, "cannot tell for %zu of %zu figures",
+		    k->answers[COMPARE_CANNOT_TELL], fs->count);
+	if (lone)
 		fault_cause(to,
-			    "One connection a side, and no run says how uncertain it is (+- ?)");
-	advise(k, count, to);
+			    "One connection a side: what connections differ by is not known; cannot "
+			    "tell below %g %%, and not of percentiles",
+			    100 * COMPARE_BETWEEN);
+	else if (disturbed)
+		fault_cause(to, "%zu of them have a run that was disturbed (!)", disturbed);
+	fault_fix(to, lone ? "measure both again with --reconnect 5"
+			   : "measure both again over more connections (--reconnect), or tolerate more");
 	if (to == &note)
 		fault_print(to, RDMARK, stderr);
 }

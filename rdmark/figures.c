@@ -11,40 +11,23 @@
 #include "proto/json_memory.h"
 #include "report/document.h"
 
-#define FILE_MAX (size_t)(1 << 30)
-
-/* Read all of IN, *USED bytes and a final 0. The caller frees the result. NULL: errno says why. */
-static char *read_all(FILE *in, size_t *used)
-{
-	char *bytes = NULL, *more;
-	size_t room = 65536, n = 1;
-
-	for (*used = 0; n; *used += n) {
-		more = *used < FILE_MAX ? realloc(bytes, room + 1) : NULL;
-		if (!more)
-			break;
-		bytes = more;
-		n = fread(bytes + *used, 1, room - *used, in);
-		room += n == room - *used ? room : 0;
-		bytes[*used + n] = '\0';
-	}
-	if (!n && !ferror(in))
-		return bytes;
-	errno = *used >= FILE_MAX ? EFBIG : errno;
-	free(bytes);
-	return NULL;
-}
-
+/* Read all of FILE, *USED bytes; the caller frees them. NULL with a fault. */
 static char *read_file(const char *file, size_t *used, struct fault *f)
 {
 	FILE *in = fopen(file, "re");
-	char *bytes = in ? read_all(in, used) : NULL;
+	size_t room = 0;
+	char *bytes = NULL;
+	/* No document has a 0, and what is after one makes no document of it. */
+	ssize_t n = in ? getdelim(&bytes, &room, '\0', in) : -1;
 
-	if (!bytes) {
+	if (!in || (n < 0 && !feof(in))) {
 		fault_raise(f, FAULT_USAGE, errno, "reading %s", file);
 		if (f->code == FAULT_USAGE)
 			fault_fix(f, "name a file that --json=FILE has written");
+		free(bytes);
+		bytes = NULL;
 	}
+	*used = n > 0 ? (size_t)n : 0;
 	if (in)
 		fclose(in);
 	return bytes;
@@ -110,7 +93,7 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	int rc = bytes ? 0 : -1;
 
 	fs->file[side] = file;
-	while (!rc && (at += strspn(bytes + at, " \t\r\n")) < size) {
+	while (!rc && at < size && (at += strspn(bytes + at, " \t\r\n")) < size) {
 		json_error_t error;
 		json_t *o = json_memory_load(bytes + at, size - at, JSON_DISABLE_EOF_CHECK, &error);
 
@@ -287,8 +270,6 @@ void figures_match(struct figures *fs, bool anyway)
 
 void figures_release(struct figures *fs)
 {
-	for (size_t i = 0; i < fs->count; i++)
-		free(fs->all[i].value);
 	free(fs->all);
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		json_decref(fs->rows[side]);

@@ -2,8 +2,8 @@
 /*
  * figures: the same measurements in two sets of documents, before and after.
  *
- * A figure is a bandwidth, or the mean or a percentile of a latency, of one measurement: a test,
- * size, number of QPs and direction (also with -b; and cell and route of gdr_bw) of one experiment.
+ * A figure is a bandwidth, or the mean, p50 or p99 of a latency, of one measurement: a test,
+ * size, number of QPs and direction (each of -b; and cell and route of gdr_bw) of one experiment.
  * It has a value per connection: of each document and each run of --reconnect; the runs of --repeat share
  * theirs. Documents are untrusted: what is no figure is left out.
  */
@@ -14,7 +14,6 @@
 #include <stddef.h>
 
 #include "base/fault.h"
-#include "cli/percentile.h"
 #include "stat/compare.h"
 
 #define FIGURE_MEAN      "latency_mean_us"
@@ -30,13 +29,9 @@ struct figure {
 	const json_t *of;     /* test, message_bytes, …: row_new() */
 	const json_t *varied; /* the options that tell it from others of its file */
 	const char *name;     /* the key of the result, */
-	const char *label;    /* and in short: "p99.9" */
+	const char *label;    /* and in short: "p99" */
 	struct compare_figure judged;
-	double mean[FIGURES_SIDES]; /* of the connections */
-	size_t runs[FIGURES_SIDES];
-	bool disturbed; /* a run was */
-	double seconds; /* the shortest run; NAN: not known */
-	double *value;  /* what `judged` lends, of both sides */
+	size_t connections[FIGURES_SIDES], runs[FIGURES_SIDES];
 };
 
 struct figures {
@@ -78,11 +73,8 @@ void figures_release(struct figures *fs);
  */
 json_t *row_new(const json_t *document, const json_t *result, size_t number);
 
-/* A value, and the limits of its 95 % interval; NAN: not known. */
-struct row_figure {
-	double value, low, high, freedom;
-};
+/* Figure NAME of ROW; NAN: it has none. */
+double row_figure(const json_t *row, const char *name);
 
-/* Figure NAME of ROW, which is the percentile P or NULL; false: it has none. */
-bool row_figure(const json_t *row, const char *name, const struct percentile *p,
-		struct row_figure *to);
+/* VALUE of a lone run, and how sure it is by the run's own account of its mean. */
+struct compare_side row_alone(const json_t *row, double value);

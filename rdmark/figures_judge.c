@@ -3,27 +3,22 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "stat/interval.h"
-#include "stat/series.h"
 #include "figures.h"
-#include "cli/percentile.h"
 #include "proto/json_memory.h"
+#include "stat/series.h"
 
-#define TAIL 90 /* few samples decide percentiles beyond */
+static const struct {
+	const char *name, *label;
+} kinds[] = {
+	{FIGURE_BANDWIDTH, "rate"},
+	{FIGURE_MEAN, "mean"},
+	{"latency_p50_us", "p50"},
+	{"latency_p99_us", "p99"},
+};
 
-/* The 95 % interval of a lone connection from the RUNS values of its runs. */
-static void limit_by_runs(struct compare_side *s, const double *value, size_t runs)
-{
-	double mean = series_mean(value, runs);
-	double half = interval_t(INTERVAL_CONFIDENCE, (double)(runs - 1)) *
-		      sqrt(series_variance(value, runs, mean) / (double)runs);
-
-	s->low = mean - half;
-	s->high = mean + half;
-	s->freedom = (double)(runs - 1);
-}
+#define KINDS       (sizeof(kinds) / sizeof(kinds[0]))
+#define PERCENTILES 2 /* from here on */
 
 /* Replace the RUNS values by their mean for each connection, in place. Returns how many these are.
  */
@@ -40,89 +35,91 @@ static size_t merge_runs(double *value, const double *connection, size_t runs)
 }
 
 /*
- * Collect the figure, the percentile P or NULL, from ROWS of SIDE into VALUE, which has room for
- * two numbers of each. The rows of a connection follow each other. False: there is none.
+ * Collect the figure from ROWS of SIDE; those of a connection follow each other. ROOM is for two
+ * numbers of each.
  */
-static bool collect(struct figure *one, int side, const json_t *rows, const struct percentile *p,
-		    double *value)
+static void collect(struct figure *one, int side, const json_t *rows, double *room)
 {
 	struct compare_side *s = &one->judged.side[side];
-	struct row_figure f = {0};
-	const json_t *row;
-	double *connection = value + json_array_size(rows);
+	double *connection = room + json_array_size(rows), value;
 	size_t i, runs = 0;
+	const json_t *row;
 
 	json_array_foreach (rows, i, row) {
 		const json_t *result = json_object_get(row, "result");
-		double seconds = json_number_value(json_object_get(result, "seconds"));
 
-		if (!row_figure(row, one->name, p, &f))
+		value = row_figure(row, one->name);
+		if (isnan(value))
 			continue;
-		if (seconds > 0 && !(one->seconds <= seconds))
-			one->seconds = seconds;
-		one->disturbed |= json_is_true(
+		one->judged.disturbed[side] |= json_is_true(
 			json_object_get(json_object_get(result, "quality"), "disturbed"));
+		*s = row_alone(row, value);
 		connection[runs] = (double)json_integer_value(json_object_get(row, "connection"));
-		value[runs++] = f.value;
+		room[runs++] = log(value);
 	}
-	if (!runs)
-		return false;
-	*s = (struct compare_side){value, 0, f.low, f.high, f.freedom};
-	if (runs > 1)
-		limit_by_runs(s, value, runs);
 	one->runs[side] = runs;
-	s->count = merge_runs(value, connection, runs);
-	one->mean[side] = series_mean(value, s->count);
-	return isfinite(one->mean[side]);
+	if (runs > 1) /* of a lone connection its runs say how sure it is */
+		*s = compare_side(room, runs);
+	one->connections[side] = merge_runs(room, connection, runs);
+	if (one->connections[side] > 1)
+		*s = compare_side(room, one->connections[side]);
 }
 
-/* Add figure NAME of GROUP, if both sides have it. Returns 0, or -1 without memory. */
-static int add_figure(struct figures *fs, const json_t *group, const char *name,
-		      const struct percentile *p)
+/* Once both sides of ONE have been collected: what is known of a lone connection. */
+static void settle_lone(struct figure *one, bool percentile, bool itself)
+{
+	struct compare_side *s = one->judged.side;
+
+	one->judged.lone = one->connections[0] == 1 && one->connections[1] == 1 && !itself;
+	for (int i = 0; i < FIGURES_SIDES; i++) {
+		if (one->connections[i] == 1 && one->connections[!i] > 1) {
+			s[i].variance = 0; /* it varies like the others */
+			s[!i].variance *= 1 + (double)one->connections[!i];
+		} else if (itself) {
+			s[i].variance = 0;
+			one->judged.disturbed[0] = false;
+		} else if (one->judged.lone && percentile) {
+			s[i].variance = NAN; /* ranks need samples that do not resemble their neighbours */
+		}
+	}
+}
+
+/* Add figure KIND of GROUP, if both sides have it. Returns 0, or -1 without memory. */
+static int add_figure(struct figures *fs, const json_t *group, size_t kind)
 {
 	const json_t *both = json_object_get(group, "rows");
-	const json_t *rows[2] = {json_array_get(both, 0), json_array_get(both, 1)};
-	size_t n[2] = {json_array_size(rows[0]), json_array_size(rows[1])};
-	struct figure one = {
+	struct figure *one, *all = realloc(fs->all, (fs->count + 1) * sizeof(*all));
+	bool percentile = kind >= PERCENTILES;
+	double *room;
+
+	if (!all)
+		return -1;
+	fs->all = all;
+	one = &all[fs->count];
+	*one = (struct figure){
 		.of = json_object_get(group, "of"),
 		.varied = json_object_get(group, "varied"),
-		.name = name,
-		.label = p                           ? p->name
-			 : strcmp(name, FIGURE_MEAN) ? "rate"
-						     : "mean",
-		.judged.lower_is_better = strcmp(name, FIGURE_BANDWIDTH) != 0,
-		.judged.between = p && p->percent > TAIL ? COMPARE_BETWEEN_TAIL : COMPARE_BETWEEN,
-		.seconds = NAN,
-		.value = calloc(2 * (n[0] + n[1]), sizeof(double)),
+		.name = kinds[kind].name,
+		.label = kinds[kind].label,
+		.judged.lower_is_better = kind > 0,
 	};
-	struct figure *all = realloc(fs->all, (fs->count + 1) * sizeof(*all));
-	bool has[2];
+	for (int side = 0; side < FIGURES_SIDES; side++) {
+		const json_t *rows = json_array_get(both, (size_t)side);
 
-	fs->all = all ? all : fs->all;
-	if (!one.value || !all) {
-		free(one.value);
-		return -1;
+		room = calloc(2 * json_array_size(rows) + 1, sizeof(*room));
+		if (!room)
+			return -1;
+		collect(one, side, rows, room);
+		free(room);
 	}
-	for (int side = 0; side < 2; side++)
-		has[side] = collect(&one, side, rows[side], p, one.value + (side ? 2 * n[0] : 0));
-	if (one.disturbed) /* as far as a stall may decide a tail */
-		one.judged.between = COMPARE_BETWEEN_TAIL;
-	/* What is compared with itself has one connection in all, which does not differ. */
-	for (int side = 0; side < 2 && has[0] && has[1] && json_equal(rows[0], rows[1]); side++) {
-		struct compare_side *s = &one.judged.side[side];
-
-		one.judged.between = 0;
-		s->count = 1;
-		s->low = s->high = s->value[0];
+	settle_lone(one, percentile, json_equal(json_array_get(both, 0), json_array_get(both, 1)));
+	if (one->runs[0] && one->runs[1]) {
+		fs->count++;
+	} else {
+		fs->lost += !percentile && one->runs[0];
+		fs->alone[FIGURES_BEFORE] += one->runs[0] > 0;
+		fs->alone[FIGURES_AFTER] += one->runs[1] > 0;
 	}
-	if (has[0] && has[1]) {
-		all[fs->count++] = one;
-		return 0;
-	}
-	fs->lost += !p && has[0];
-	fs->alone[FIGURES_BEFORE] += has[0];
-	fs->alone[FIGURES_AFTER] += has[1];
-	free(one.value);
 	return 0;
 }
 
@@ -134,12 +131,8 @@ int figures_judge(struct figures *fs, double within, struct fault *f)
 	int rc = 0;
 
 	json_object_foreach(fs->groups, key, group)
-	{
-		rc |= add_figure(fs, group, FIGURE_BANDWIDTH, NULL) ||
-		      add_figure(fs, group, FIGURE_MEAN, NULL);
-		for (const struct percentile *p = percentiles(); p->name; p++)
-			rc |= add_figure(fs, group, p->field, p);
-	}
+		for (size_t kind = 0; kind < KINDS; kind++)
+			rc |= add_figure(fs, group, kind);
 	judged = calloc(fs->count + 1, sizeof(*judged));
 	if (rc || !judged || json_memory_failures()) {
 		free(judged);

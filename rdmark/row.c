@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "proto/fields.h"
+#include "stat/interval.h"
 
 #define NORMAL        1e6  /* degrees of freedom: as good as a normal distribution */
-#define NORMAL_95     1.96 /* standard errors that reach to 95 % of one */
 #define WINDOWS_LEAST 4    /* from 4 values on their range is wider than their mean's interval */
 #define CONNECTIONS   1024 /* more than --reconnect allows */
 
@@ -66,53 +66,32 @@ static json_t *row_facts(const json_t *document, const json_t *result)
 	return facts;
 }
 
-/*
- * Samples that depend on each other make an interval wider than independent ones, here as that of
- * the mean, which knows how they correlate.
- */
-static void percentile_limits(const json_t *result, const struct percentile *p,
-			      struct row_figure *to)
-{
-	double half = positive(result, "plus_minus_percent") / 100 * positive(result, FIGURE_MEAN);
-	double alone = positive(result, "latency_stdev_us") / sqrt(positive(result, "messages"));
-	double wider = fmax(1, half / (NORMAL_95 * alone)); /* 1 if something is not known */
-
-	to->low = to->value + wider * (positive(result, p->low) - to->value);
-	to->high = to->value + wider * (positive(result, p->high) - to->value);
-}
-
-/* The interval of a bandwidth or of a mean latency. */
-static void mean_limits(const json_t *result, struct row_figure *to)
-{
-	double half = positive(result, "plus_minus_percent") / 100 * to->value;
-	double slices = positive(result, "slices"), windows = positive(result, "windows");
-
-	to->low = to->value - half;
-	to->high = to->value + half;
-	if (slices > 1)
-		to->freedom = slices - 1;
-	if (isnan(half) && windows >= WINDOWS_LEAST) { /* of gdr_bw */
-		to->low = positive(result, "bandwidth_min_gbps");
-		to->high = positive(result, "bandwidth_max_gbps");
-		to->freedom = windows - 1;
-	}
-}
-
-bool row_figure(const json_t *row, const char *name, const struct percentile *p,
-		struct row_figure *to)
+double row_figure(const json_t *row, const char *name)
 {
 	const json_t *result = json_object_get(row, "result");
 
-	*to = (struct row_figure){positive(result, name), NAN, NAN, NORMAL};
 	/* A latency test has a bandwidth, too, which nobody asked for. */
-	if (isnan(to->value) ||
-	    (!strcmp(name, FIGURE_BANDWIDTH) && json_object_get(result, FIGURE_MEAN)))
-		return false;
-	if (p)
-		percentile_limits(result, p, to);
-	else
-		mean_limits(result, to);
-	return true;
+	if (!strcmp(name, FIGURE_BANDWIDTH) && json_object_get(result, FIGURE_MEAN))
+		return NAN;
+	return positive(result, name);
+}
+
+struct compare_side row_alone(const json_t *row, double value)
+{
+	const json_t *result = json_object_get(row, "result");
+	double half = positive(result, "plus_minus_percent") / 100;
+	double slices = positive(result, "slices"), windows = positive(result, "windows");
+	struct compare_side s = {log(value), NAN, slices > 1 ? slices - 1 : NORMAL};
+
+	if (isnan(half) && windows >= WINDOWS_LEAST) { /* of gdr_bw */
+		half = log(positive(result, "bandwidth_max_gbps") /
+			   positive(result, "bandwidth_min_gbps")) /
+		       2;
+		s.freedom = windows - 1;
+	}
+	/* Of a logarithm the lower limit is the wider one. */
+	s.variance = pow(log1p(-half) / interval_t(INTERVAL_CONFIDENCE, s.freedom), 2);
+	return s;
 }
 
 /* What is measured. */

@@ -2,161 +2,94 @@
 #include "stat/compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "stat/interval.h"
 #include "stat/series.h"
 
-#define NORMAL 1e6  /* degrees of freedom: as good as a normal distribution */
-#define FEW    5    /* connections a side: what to try where nothing is known of how they vary */
-#define NEAR   0.05 /* of its interval: a change this near to the limit will not be told from it */
-
-/* The limits of the change. */
-struct span {
-	double low, high;
-};
-
 const char *compare_word(enum compare_answer answer)
 {
-	static const char *const word[] = {"cannot_tell", "same", "better", "worse"};
+	static const char *const word[] = {"cannot_tell", "same", "not_worse", "better", "worse"};
 
 	return word[answer];
 }
 
-bool compare_is_lone(const struct compare_figure *f)
+struct compare_side compare_side(const double *value, size_t count)
 {
-	return f->side[0].count == 1 && f->side[1].count == 1;
+	double mean = series_mean(value, count), variance = NAN;
+
+	if (count > 1)
+		variance = series_variance(value, count, mean) / (double)count;
+	return (struct compare_side){mean, variance, fmax((double)count - 1, 1)};
 }
 
-/* How far the limit of S above or below its value is from it, as a fraction. */
-static double lone_part(const struct compare_side *s, bool upwards, double confidence)
+static double variance_of(const struct compare_figure *f)
 {
-	double limit = upwards ? s->high : s->low;
-	double scale = interval_t(confidence, s->freedom) / interval_t(95, s->freedom);
-
-	return (limit / s->value[0] - 1) * scale;
+	return f->side[0].variance + f->side[1].variance;
 }
 
-/* Of one connection a side. The lower limit has the value before at its upper one. */
-static struct span lone_span(const struct compare_figure *f, double confidence)
+/* Welch's degrees of freedom. */
+static double freedom_of(const struct compare_figure *f)
 {
-	const struct compare_side *a = &f->side[0], *b = &f->side[1];
-	double ratio = b->value[0] / a->value[0];
+	double a = f->side[0].variance, b = f->side[1].variance;
+	double v = (a + b) * (a + b) / (a * a / f->side[0].freedom + b * b / f->side[1].freedom);
 
-	return (struct span){
-		ratio * (1 -
-			 hypot(lone_part(a, true, confidence), lone_part(b, false, confidence))) -
-			1,
-		ratio * (1 +
-			 hypot(lone_part(a, false, confidence), lone_part(b, true, confidence))) -
-			1,
-	};
+	return a + b > 0 ? fmax(v, 1) : 1;
 }
 
-static struct span welch_span(const struct compare_figure *f, double confidence)
+/* The logarithm of the ratio, as a loss: what is worse is positive. */
+static double loss_of(const struct compare_figure *f)
 {
-	double mean[2], variance[2], freedom, part[2], sum, half;
+	double change = f->side[1].mean - f->side[0].mean;
 
-	for (int i = 0; i < 2; i++) {
-		const struct compare_side *s = &f->side[i];
-
-		mean[i] = series_mean(s->value, s->count);
-		variance[i] = series_variance(s->value, s->count, mean[i]);
-	}
-	for (int i = 0; i < 2; i++) {
-		if (f->side[i].count == 1) /* it varies like the other side */
-			variance[i] = variance[!i] * pow(mean[i] / mean[!i], 2);
-		part[i] = variance[i] / (double)f->side[i].count;
-	}
-	sum = part[0] + part[1];
-	freedom = (double)(f->side[0].count + f->side[1].count - 2);
-	if (sum > 0 && f->side[0].count > 1 && f->side[1].count > 1)
-		freedom = sum * sum /
-			  (part[0] * part[0] / (double)(f->side[0].count - 1) +
-			   part[1] * part[1] / (double)(f->side[1].count - 1));
-	half = interval_t(confidence, fmax(1, freedom)) * sqrt(sum);
-	return (struct span){(mean[1] - half) / mean[0] - 1, (mean[1] + half) / mean[0] - 1};
+	return f->lower_is_better ? change : -change;
 }
 
-/*
- * The limits by ranks: of all ratios in ascending order the K-th from either end; NAN without
- * memory. False: not even the outermost are sure.
- */
-static bool rank_span(const struct compare_figure *f, double confidence, struct span *to)
+static double between(const struct compare_figure *f)
 {
-	const struct compare_side *a = &f->side[0], *b = &f->side[1];
-	double n = (double)a->count, m = (double)b->count, *ratio;
-	double k = n * m / 2 - interval_t(confidence, NORMAL) * sqrt(n * m * (n + m + 1) / 12);
-	size_t pairs = a->count * b->count, at = k < 1 ? 0 : (size_t)k;
-
-	if (!at)
-		return false;
-	*to = (struct span){NAN, NAN};
-	ratio = malloc(pairs * sizeof(*ratio));
-	if (!ratio)
-		return true;
-	for (size_t i = 0; i < pairs; i++)
-		ratio[i] = b->value[i % b->count] / a->value[i / b->count] - 1;
-	series_sort(ratio, pairs);
-	*to = (struct span){ratio[at - 1], ratio[pairs - at]};
-	free(ratio);
-	return true;
+	return f->lone ? COMPARE_BETWEEN : 0;
 }
 
-static struct span change_span(const struct compare_figure *f, double confidence)
+static bool disturbed(const struct compare_figure *f)
 {
-	struct span s;
-
-	if (compare_is_lone(f))
-		return lone_span(f, confidence);
-	if (f->side[0].count >= COMPARE_RANKS && f->side[1].count >= COMPARE_RANKS &&
-	    f->side[0].count * f->side[1].count <= COMPARE_PAIRS && rank_span(f, confidence, &s))
-		return s;
-	return welch_span(f, confidence);
+	return f->disturbed[0] || f->disturbed[1];
 }
 
-/* The change as a loss: what is worse is positive; with what lone connections may differ by. */
-static struct span loss_span(const struct compare_figure *f, double confidence)
+/* The chance of a loss (with WORSE, else of a gain) as large as this one if there is none. */
+static double chance(const struct compare_figure *f, bool worse)
 {
-	struct span s = change_span(f, confidence);
-	double between = compare_is_lone(f) ? f->between : 0;
+	double beyond = (worse ? loss_of(f) : -loss_of(f)) - between(f);
+	double t = beyond / sqrt(variance_of(f));
 
-	if (!f->lower_is_better)
-		s = (struct span){-s.high, -s.low};
-	return (struct span){s.low - between, s.high + between};
-}
-
-static double loss(const struct compare_figure *f)
-{
-	return f->lower_is_better ? f->change : -f->change;
-}
-
-/* Set the change and its 95 % interval. */
-static void measure_change(struct compare_figure *f)
-{
-	struct span s = change_span(f, INTERVAL_CONFIDENCE);
-
-	f->half = (s.high - s.low) / 2;
-	f->change = compare_is_lone(f) ? f->side[1].value[0] / f->side[0].value[0] - 1
-				       : (s.low + s.high) / 2;
-	f->answer = COMPARE_CANNOT_TELL;
+	return t > 0 ? interval_p(t, freedom_of(f)) / 2 : 1;
 }
 
 /* Claim that figures are WORSE (or better) where that is sure of one of ASKED. Returns how many. */
 static size_t claim(struct compare_figure *f, size_t count, size_t asked, bool worse)
 {
-	double confidence = 100 * (1 - 2 * COMPARE_RISK / (double)asked);
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct span s = loss_span(&f[i], confidence);
-
-		if (f[i].answer != COMPARE_CANNOT_TELL || !(worse ? s.low > 0 : s.high < 0))
+		if (f[i].answer != COMPARE_CANNOT_TELL || disturbed(&f[i]) ||
+		    chance(&f[i], worse) > COMPARE_RISK / (double)asked)
 			continue;
 		f[i].answer = worse ? COMPARE_WORSE : COMPARE_BETTER;
 		found++;
 	}
 	return found;
+}
+
+/* The change and its interval; the answer as far as that follows from them alone, of a loss MOST. */
+static void measure(struct compare_figure *f, double most)
+{
+	double middle = f->side[1].mean - f->side[0].mean;
+	double half = interval_t(INTERVAL_CONFIDENCE, freedom_of(f)) * sqrt(variance_of(f));
+	double low = expm1(middle - half - between(f)), high = expm1(middle + half + between(f));
+
+	f->change = expm1(middle);
+	f->half = (expm1(middle + half) - expm1(middle - half)) / 2;
+	f->answer = COMPARE_CANNOT_TELL;
+	if (!f->disturbed[0] && (f->lower_is_better ? high <= most : low >= -most))
+		f->answer = high <= most && low >= -most ? COMPARE_SAME : COMPARE_NOT_WORSE;
 }
 
 void compare_judge(struct compare_figure *f, size_t count, double within)
@@ -165,8 +98,8 @@ void compare_judge(struct compare_figure *f, size_t count, double within)
 	size_t known = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		measure_change(&f[i]);
-		known += !isnan(f[i].half);
+		known += !isnan(variance_of(&f[i])) && !disturbed(&f[i]);
+		f[i].answer = COMPARE_CANNOT_TELL;
 	}
 	for (int worse = 0; worse < 2; worse++) {
 		size_t left = known, found = 1;
@@ -176,27 +109,13 @@ void compare_judge(struct compare_figure *f, size_t count, double within)
 			found = claim(f, count, left, worse);
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct span s = loss_span(&f[i], INTERVAL_CONFIDENCE);
+		enum compare_answer claimed = f[i].answer;
 
-		if (f[i].answer == COMPARE_WORSE && loss(&f[i]) <= within)
-			f[i].answer = COMPARE_CANNOT_TELL;
-		if (f[i].answer == COMPARE_CANNOT_TELL && s.high <= most &&
-		    (!isnan(within) || (s.low >= -most && fabs(f[i].change) <= f[i].half)))
-			f[i].answer = COMPARE_SAME;
+		measure(&f[i], most);
+		/* What is worse by less than is tolerated may be within that, or cannot be told. */
+		if (claimed == COMPARE_BETTER ||
+		    (claimed == COMPARE_WORSE &&
+		     !((f[i].lower_is_better ? f[i].change : -f[i].change) <= within)))
+			f[i].answer = claimed;
 	}
-}
-
-unsigned compare_connections(const struct compare_figure *f, double within)
-{
-	double most = isnan(within) ? COMPARE_TOLERANCE : within, way, n;
-
-	if (compare_is_lone(f))
-		return FEW;
-	way = fabs(loss(f) - most);
-	/* Without a limit it is also told when it is surely better or worse. */
-	if (isnan(within))
-		way = fmax(way, fabs(f->change));
-	n = (double)(f->side[0].count < f->side[1].count ? f->side[0].count : f->side[1].count);
-	n *= way > NEAR * f->half ? pow(f->half / way, 2) : INFINITY;
-	return n < COMPARE_MOST ? (unsigned)fmax(ceil(n), FEW) : 0;
 }

@@ -159,7 +159,7 @@ answers() {
 	[[ $output == *'-5.00 %'*'0.67 %  cannot tell' && $stderr == *'One connection a side'*'Fix: measure both again with --reconnect 5.' ]]
 	bandwidth 90 >unknown.json
 	compare a.json unknown.json
-	[[ $output == *' ?  cannot tell' && $stderr == *'no run says how uncertain it is'* && $stderr != *'below 7 %'* ]]
+	[[ $output == *' ?  cannot tell' ]]
 	compare a.json a.json
 	[[ $output == *'+0.00 %'*same ]]
 }
@@ -175,52 +175,32 @@ answers() {
 	runs bandwidth 100.4 101.3 99.2 100.6 99.5 >c.json
 	compare a.json c.json --json
 	answers same
+	runs bandwidth 100.4 101.3 99.2 100.6 99.5 >c.json
+	compare a.json c.json --json --within 1
+	answers not_worse # a gain of 1.3 % is in its interval
+	((status == 0))
 	runs bandwidth 90 105 99 100.5 85 >c.json
 	compare a.json c.json --json
 	answers cannot_tell
-	[[ $stderr == *'Fix: measure both again with --reconnect '[1-9]*([0-9]). ]]
-	{ cat c.json; runs latency '2 1.9 3' '2 2.4 3' '2 1.6 3' '2 1.1 3' '2 3 3'; } >some.json
-	{ cat a.json; runs latency '2 1.8 3' '2 2.5 3' '2 1.7 3' '2 1 3' '2 3 3'; } >others.json
-	compare others.json some.json --json
-	answers cannot_tell same cannot_tell same
-	[[ $stderr == *'cannot tell for 2 of 4 figures. Fix: measure both again with --reconnect '*': at this noise that is enough for 1 of the 2.' ]]
-	runs bandwidth 70 130 99 100.5 85 >c.json
-	compare a.json c.json --json
-	answers cannot_tell
-	[[ $stderr == *'at this noise not even 100 of them would tell.' ]]
+	[[ $stderr == *'cannot tell for 1 of 1 figures. Fix: measure both again over more connections (--reconnect), or tolerate more.' ]]
 	# The other side varies alike.
 	bandwidth 95 >c.json
 	compare a.json c.json --json
 	answers worse
-	# An outlier of many does not hide that all others are worse.
-	runs bandwidth 100 101 99 100.5 99.5 100.2 99.8 30 >a.json
-	runs bandwidth 97 98 96 97.5 96.5 97.2 96.8 97.1 >b.json
-	compare a.json b.json --json
-	answers worse
 }
 
-@test "compare: percentiles of a lone connection are as precise as their ranks, and the rest of a run depends on chance" {
+@test "compare: percentiles of one connection a side cannot tell, of several their spread decides" {
 	latency 2 1.9 3 >a.json
-	latency 2 2.9 3 >b.json
+	latency 2 2.9 3 | jq -c '.results[0] += {messages: 10000, latency_p50_low_us: 2.88, latency_p50_high_us: 2.92, latency_p90_us: 5}' >b.json
 	compare a.json b.json --json
-	answers cannot_tell cannot_tell cannot_tell # nothing says how many samples there were
-	for p50 in 1.9 2.9; do
-		latency 2 "$p50" 4 | jq -c --argjson p50 "$p50" '.results[0] += {messages: 10000, latency_stdev_us: 0.5,
-			latency_p50_low_us: ($p50 - 0.02), latency_p50_high_us: ($p50 + 0.02), latency_p99_low_us: 3.5, latency_p99_high_us: null}' >"$p50.json"
-	done
-	compare 1.9.json 2.9.json --json
-	answers cannot_tell worse cannot_tell
-	compare 2.9.json 1.9.json --json
-	answers cannot_tell better cannot_tell
-	# Its samples correlate: the mean's interval is 50 times as wide as that of independent ones.
-	jq '.results[0].plus_minus_percent = 25' 2.9.json >correlated.json
-	compare 1.9.json correlated.json --json
 	answers cannot_tell cannot_tell cannot_tell
+	jq -e '[.changes[].plus_minus_percent | type] == ["number", "null", "null"]' <<<"$output"
+	[[ $stderr == *'below 7 %, and not of percentiles. Fix: measure both again with --reconnect 5.' ]]
 	runs latency '2 1.9 3' '2 1.91 3' '2 1.89 3' '2 1.9 3' '2 1.9 3' >a.json
 	runs latency '2 2.9 3' '2 2.91 3' '2 2.89 3' '2 2.9 3' '2 2.9 3' >b.json
 	compare a.json b.json
 	grep -Eq ' p50 .*\+52\.63 % +0\.[0-9]+ %  worse$' <<<"$output"
-	run ! grep -F p99.9 <<<"$output"
+	run ! grep -E 'p9(0|9\.9)' <<<"$output"
 }
 
 @test "compare --within: what is surely worse ends with 6, what cannot be told with 77" {
@@ -270,7 +250,7 @@ answers() {
 	((status == 6))
 }
 
-@test "compare: a lone run that was disturbed says nothing for sure" {
+@test "compare: a row one of whose runs was disturbed is never better or worse" {
 	bandwidth 100 0.5 >a.json
 	bandwidth 60 0.5 | jq -c '.results[0].quality = {disturbed: true}' >b.json
 	compare a.json b.json --within 5
@@ -279,6 +259,18 @@ answers() {
 	[[ $output == *'cannot tell !' ]]
 	compare b.json b.json --within 5
 	((status == 0))
+	# Nor does one of several: 77, not 6.
+	runs bandwidth 100 101 99 100.5 99.5 >a.json
+	runs bandwidth 60 61 59 60.5 59.5 | jq -c 'if .results[0].bandwidth_gbps == 61 then .results[0].quality = {disturbed: true} else . end' >b.json
+	compare a.json b.json --within 5
+	((status == 77))
+	[[ $output == *'cannot tell !' && $stderr == *'1 of them have a run that was disturbed'* ]]
+	compare b.json a.json --within 5
+	((status == 77)) # what it was before is not known
+	runs bandwidth 110 111 109 110.5 109.5 | jq -c '.results[0].quality = {disturbed: true}' >b.json
+	compare a.json b.json --within 5
+	[[ $output == *'not worse !' ]]
+	((status == 0))
 }
 
 @test "compare: thousands of documents are soon compared" {
@@ -286,7 +278,7 @@ answers() {
 	yes "$(<one.json)" | head -n 3000 >a.json
 	yes "$(jq -c '.results[0].bandwidth_gbps = 90' one.json)" | head -n 3000 >b.json
 	(ulimit -v 150000 && exec "$bin/rdmark" compare --within 5 a.json b.json >out) || worse=$?
-	((worse == 6)) # not out of memory, which 9 million ratios would need
+	((worse == 6)) # not out of memory
 	grep -Fq REGRESSION out
 }
 
@@ -310,7 +302,7 @@ answers() {
 @test "compare: runs of a connection are one value" {
 	bandwidth 100 0.5 | jq '.results = [range(1; 4) as $run | .results[0] + {run: $run, bandwidth_gbps: (99 + $run)}]' >a.json
 	compare a.json a.json --json
-	jq -e '.changes | length == 1 and (.[0].before == {mean: 101, runs: 3})' <<<"$output"
+	jq -e '.changes | length == 1 and (.[0].before | .runs == 3 and (.mean - 101 | fabs) < 0.01)' <<<"$output"
 }
 
 @test "compare: each result counts, also of one size, and what is inside does not" {
