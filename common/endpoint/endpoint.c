@@ -220,7 +220,6 @@ static int check_own_schedule(struct endpoint *ep)
 	const struct experiment *e = &ep->options->experiment;
 	const char *what = ep->rails > 1      ? "several devices"
 			   : e->threads > 1   ? "several threads"
-			   : e->bidirectional ? "-b/--bidirectional"
 			   : e->reversed      ? "--reversed"
 					      : NULL;
 
