@@ -87,8 +87,7 @@ static int poll_first(const struct worker *t, unsigned *sent, struct fault *f)
 		if (!n)
 			continue;
 		if (wc.status != IBV_WC_SUCCESS)
-			return vfault_completion(f, wc.status, wc.vendor_err, wc.qp_num,
-						 "WRITE of 0 bytes");
+			return vfault_completion(f, t->qps.link, &wc, "WRITE of 0 bytes");
 		++*sent;
 	}
 	return *sent == t->qps.count;
@@ -105,7 +104,7 @@ static int await_first(const struct worker *t, uint64_t deadline_ns, struct stop
 		if (!rc && clock_now_ns() > deadline_ns) {
 			fault_raise(f, FAULT_DEADLINE, ETIMEDOUT,
 				    "waiting for a WRITE of 0 bytes to complete");
-			return fault_fix(f, "check dmesg on both hosts");
+			return fault_fix(f, "check %s", vfault_words(t->qps.link)->way);
 		}
 		stop_drain(stop);
 	}

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "endpoint/rail.h"
+#include "endpoint/worker.h"
 #include "host/identity.h"
 #include "host/virt.h"
 
@@ -215,6 +216,36 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 				  : shown ? "the only type on iWARP"
 					  : "the best type that both ends have");
 	return 0;
+}
+
+/* "client's mlx5_0 port 1 (LID 0x3, P_Key 0xffff)" */
+static void name_end(struct fault *f, const char *whose, const struct end *e)
+{
+	text_add(f->cause, sizeof(f->cause), "%s's %s port %d (", whose, e->nic.name,
+		 (int)e->nic.port);
+	if (e->address.lid)
+		text_add(f->cause, sizeof(f->cause), "LID 0x%x, ", (unsigned)e->address.lid);
+	if (e->address.cm[0])
+		text_add(f->cause, sizeof(f->cause), "%s, ", e->address.cm);
+	if (e->address.gid_index >= 0)
+		text_add(f->cause, sizeof(f->cause), "GID %d: %s)", (int)e->address.gid_index,
+			 e->address.gid);
+	else
+		text_add(f->cause, sizeof(f->cause), "P_Key %s)",
+			 e->address.pkey[0] ? e->address.pkey : "unknown");
+}
+
+void rail_name_ends(const struct endpoint *ep, struct fault *f)
+{
+	const struct rail *r = &ep->rail[0];
+
+	for (unsigned i = ep->workers; i-- > 0;)
+		if (fault_is(&ep->worker[i].fault))
+			r = ep->worker[i].rail;
+	text_add(f->cause, sizeof(f->cause), "%sBetween the ", f->cause[0] ? ". " : "");
+	name_end(f, "client", rail_end(r, !ep->server));
+	text_add(f->cause, sizeof(f->cause), " and the ");
+	name_end(f, "server", rail_end(r, ep->server));
 }
 
 double endpoint_rate_gbps(const struct endpoint *ep)

@@ -16,33 +16,16 @@ enum post_aim round_aim(const struct round *r)
 	return over->addressed ? POST_TO_ADDRESS : over->receiver ? POST_TO_SRQ : POST_TO_PEER;
 }
 
-/* Raise the fault that an iWARP connection ended: every failure ends it, and this status is all
- * there is. */
-static int connection_ended(const struct round *r, const struct ibv_wc *wc, const char *work)
-{
-	fault_raise(r->fault, FAULT_PEER, 0,
-		    "%s on QP 0x%06x failed: the connection ended (\"%s\")", work, wc->qp_num,
-		    ibv_wc_status_str(wc->status));
-	fault_cause(r->fault, "The peer is gone, or no receive request was posted for a message, "
-			      "which ends an iWARP connection");
-	return fault_fix(r->fault, "see what the peer printed; check dmesg on both hosts for a "
-				   "TERMINATE; use a larger --rx-depth");
-}
-
 int round_completion_failed(const struct round *r, const struct ibv_wc *wc, const char *what)
 {
 	bool first = !fault_is(r->fault);
 	char work[64];
 
 	snprintf(work, sizeof(work), "%s of %s", what, units_size(r->size_bytes).text);
-	if (r->qps->local && first &&
-	    (wc->status == IBV_WC_WR_FLUSH_ERR || wc->status == IBV_WC_LOC_QP_OP_ERR ||
-	     wc->status == IBV_WC_GENERAL_ERR))
-		return connection_ended(r, wc, work);
-	if (first && wc->status == IBV_WC_WR_FLUSH_ERR)
+	if (first && !r->qps->local && wc->status == IBV_WC_WR_FLUSH_ERR)
 		round_look_for_failure(r); /* of an earlier request, which says more */
 	first = !fault_is(r->fault);
-	vfault_completion(r->fault, wc->status, wc->vendor_err, wc->qp_num, work);
+	vfault_completion(r->fault, r->qps->link, wc, work);
 	if (first)
 		vfault_of_gpu(r->fault, wc->status, r->memory.gpu, r->memory.gpu_there);
 	return -1;

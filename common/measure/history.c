@@ -10,6 +10,7 @@
 #include "loop/round.h"
 #include "measure/measure.h"
 #include "plan/test.h"
+#include "verbs/vfault.h"
 
 #define FITS_ETHERNET_BYTES 1024 /* path MTU within the 1500 bytes that any switch passes */
 
@@ -42,39 +43,34 @@ static void add_both_ends(struct history *h, const struct measurement *meas)
 	add_resent(h, meas->attr.message_bytes, &meas->theirs.record.quality);
 }
 
-static void blame_losses(struct fault *f, const struct history *h)
-{
-	fault_cause(f,
-		    "Packets are being lost, or come too late: %.0f of %.0f were sent again at %s",
-		    h->resent, h->resent_of, units_size(h->resent_bytes).text);
-	fault_fix(f, "check the discards of NICs and switch ports, pause (PFC) and buffers "
-		     "along the path; on soft-RoCE, what else keeps the hosts busy");
-}
-
 /* No message arrives any more on a connection that has carried some. */
 static void blame_way(struct history *h, const struct measurement *meas)
 {
 	struct fault *f = meas->ms->fault;
-	unsigned mtu_bytes = meas->ms->ep->rail[0].route.mtu_bytes;
-	bool lost_before = h->resent > 0, larger = h->passed_bytes < mtu_bytes;
+	const struct rail *r = &meas->ms->ep->rail[0];
+	const struct link_words *words = vfault_words(hca_link(&r->hca.info));
+	bool lost_before = h->resent > 0;
+	bool cut = words->switches_cut && h->passed_bytes < r->route.mtu_bytes;
 
 	f->cause[0] = f->fix[0] = '\0';
 	if (!lost_before)
 		add_both_ends(h, meas);
-	if (!lost_before && larger && meas->attr.message_bytes > h->passed_bytes &&
+	if (!lost_before && cut && meas->attr.message_bytes > h->passed_bytes &&
 	    meas->attr.message_bytes > FITS_ETHERNET_BYTES) {
 		fault_cause(f, "No packet with more than %s of data has come through",
 			    units_size(h->passed_bytes).text);
 		fault_fix(f, "check the MTU of the switches along the path, or use -m %d",
 			  FITS_ETHERNET_BYTES);
 	} else if (h->resent > 0) {
-		blame_losses(f, h);
+		fault_cause(f, "Packets are being lost, or come too late: %.0f of %.0f were sent "
+			       "again at %s",
+			    h->resent, h->resent_of, units_size(h->resent_bytes).text);
+		fault_fix(f, "check %s", words->losses);
 	} else {
 		fault_cause(f,
 			    "RDMA packets came through before: now the peer's adapter or host, or "
-			    "a link or switch of the path, has stopped or is very slow");
-		fault_fix(f,
-			  "check dmesg, the load and the ports of both hosts, and the switches%s",
+			    "the path, has stopped or is very slow");
+		fault_fix(f, "check %s%s", words->later,
 			  meas->stuck ? "; use a larger --timeout for a link this slow" : "");
 	}
 }
@@ -101,15 +97,18 @@ static bool blame_device(const struct endpoint *ep, struct fault *f)
 static void explain_failure(struct history *h, const struct measurement *meas, struct fault *f)
 {
 	bool incomplete = meas->stuck || f->completion[0];
+	bool unanswered = meas->stuck || vfault_unanswered(f);
 
 	if ((incomplete || meas->device_failed || f->errnum == ETIMEDOUT) &&
 	    blame_device(meas->ms->ep, f))
 		return;
 	if (f->from_peer || !incomplete)
 		return;
-	if (h->messages && (meas->stuck || f->code == FAULT_PEER))
+	if (h->messages && unanswered)
 		blame_way(h, meas);
 	add_sizes(h, meas->attr.message_bytes, f);
+	if (unanswered || f->code == FAULT_PEER)
+		rail_name_ends(meas->ms->ep, f);
 }
 
 void history_round(struct history *h, const struct measurement *meas)

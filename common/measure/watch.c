@@ -220,9 +220,8 @@ static void raise_stuck(struct watch *w, uint64_t messages)
 		    "no completion for %s (%llu messages completed before)",
 		    units_ns(w->rules.timeout_ns).text, (unsigned long long)(w->before + messages));
 	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
-	fault_fix(&w->fault,
-		  "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791) "
-		  "and the switches' MTU; use a larger --timeout for a link this slow");
+	fault_fix(&w->fault, "check %s; use a larger --timeout for a link this slow",
+		  vfault_words(hca_link(&w->ep->rail[0].hca.info))->way);
 }
 
 static void raise_silent(struct watch *w)

@@ -10,6 +10,7 @@
 #include "host/sysfs.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
+#include "verbs/vfault.h"
 
 #define NODE "infiniband/rdma_cm" /* below /dev */
 
@@ -41,27 +42,18 @@ int cm_check(struct fault *f)
 }
 
 struct connection_text {
-	char text[2 * CM_ADDRESS_SIZE + 16];
+	char text[2 * CM_ADDRESS_SIZE + 96];
 };
 
-/* "on OWN" (server) or "to PEER from OWN" (client), with the IP addresses. */
+/* "on OWN" (server) or "to PEER from OWN" (client), with the IP addresses and this end's port. */
 static struct connection_text format_connection(const struct cm *c)
 {
 	struct connection_text t;
 
-	if (c->listener)
-		snprintf(t.text, sizeof(t.text), "on %s", c->own_name);
-	else
-		snprintf(t.text, sizeof(t.text), "to %s%s%s", c->peer_name,
-			 c->own_name[0] ? " from " : "", c->own_name);
+	snprintf(t.text, sizeof(t.text), "%s%s%s%s (%s port %u)", c->listener ? "on " : "to ",
+		 c->listener ? "" : c->peer_name, !c->listener && c->own_name[0] ? " from " : "",
+		 c->own_name, c->device->device, c->device->port);
 	return t;
-}
-
-/* The packets that a firewall must let pass. */
-static const char *firewall_hint(const struct cm *c)
-{
-	return c->device->fabric == FABRIC_IWARP ? "iWARP uses TCP, any port"
-						 : "RoCE v2 uses UDP port 4791";
 }
 
 static const char *netdev_name(const struct cm *c)
@@ -151,9 +143,7 @@ int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fau
 			return -1;
 		fault_cause(f, "The peer's communication manager does not answer: packets are lost "
 			       "or blocked");
-		return fault_fix(f,
-				 "check the route between the two addresses and the firewall (%s)",
-				 firewall_hint(c));
+		return fault_fix(f, "check %s", vfault_words(hca_link(c->device))->way);
 	case RDMA_CM_EVENT_REJECTED:
 		return explain_rejection(c, e->status, f);
 	case RDMA_CM_EVENT_DISCONNECTED:
@@ -172,8 +162,6 @@ int cm_late(const struct cm *c, struct fault *f)
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%u of %u QPs connected %s", c->up, c->qps->count,
 		    format_connection(c).text);
 	fault_cause(f, "The peer answers over the first connection, but not through rdma_cm");
-	return fault_fix(
-		f,
-		"check the route between the two addresses and the firewall (%s); --timeout sets the deadline",
-		firewall_hint(c));
+	return fault_fix(f, "check %s; --timeout sets the deadline",
+			 vfault_words(hca_link(c->device))->way);
 }

@@ -166,6 +166,12 @@ static inline bool hca_is_software(const struct hca_port *p)
 	return hca_is_soft_roce(p) || p->attr.vendor_id == 0x626d74;
 }
 
+/* Its enum link_kind (verbs/vfault.h): its fabric's number; of soft-RoCE FABRICS. */
+static inline unsigned hca_link(const struct hca_port *p)
+{
+	return hca_is_soft_roce(p) ? FABRICS : p->fabric;
+}
+
 /* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */
 unsigned hca_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu hca_mtu_enum(unsigned bytes);

@@ -78,6 +78,7 @@ struct qp_set {
 	unsigned first; /* as in struct qp_attr */
 	unsigned tx_depth, rx_depth;
 	unsigned inline_bytes; /* as the device granted it */
+	unsigned link;         /* enum link_kind (verbs/vfault.h) */
 	bool local;            /* iWARP: a completion does not mean that the peer has the message */
 	bool extended;         /* every QP has ibv_qp_to_qp_ex() and the ibv_wr_* calls */
 	int to_rts;            /* enum ibv_qp_attr_mask: the transport's on this device */

@@ -73,7 +73,8 @@ static struct ibv_ah_attr fill_ah_attr(const struct qp_set *s, unsigned i, const
 }
 
 /* Add cause and fix to the fault of a verb that found no route to the peer. Returns -1. */
-static int explain_no_route(const struct qp_route *r, const struct qp_address *to, struct fault *f)
+static int explain_no_route(const struct qp_set *s, const struct qp_route *r,
+			    const struct qp_address *to, struct fault *f)
 {
 	char gid[64];
 
@@ -85,8 +86,7 @@ static int explain_no_route(const struct qp_route *r, const struct qp_address *t
 		    "The peer's GID %s cannot be reached from GID index %d: no route, no neighbour "
 		    "entry, or another type of GID",
 		    gid_format(&to->gid, gid, sizeof(gid)), r->gid_index);
-	return fault_fix(f, "check with ping between the addresses of the two GIDs, or choose the "
-			    "GIDs with -x on both ends");
+	return fault_fix(f, "check %s", vfault_words(s->link)->gids);
 }
 
 void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
@@ -129,7 +129,7 @@ static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
 		if (rc) {
 			vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)",
 				     all[k].qp->qp_num);
-			return explain_no_route(r, to, f);
+			return explain_no_route(s, r, to, f);
 		}
 		attr.qp_state = IBV_QPS_RTS;
 		if (qp_modify(all[k].qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | all[k].to_rts, f))
@@ -159,7 +159,7 @@ static int create_ahs(struct qp_set *s, const struct qp_route *r, const struct q
 		if (s->ah[s->ahs])
 			continue;
 		vfault_raise(f, errno, 0, "ibv_create_ah");
-		return explain_no_route(r, to, f);
+		return explain_no_route(s, r, to, f);
 	}
 	return 0;
 }

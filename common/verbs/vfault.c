@@ -5,14 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/cgroup.h"
 #include "base/units.h"
 #include "host/sysfs.h"
-
-/* Soft-RoCE's driver makes messages longer when an ACK is late; rdmark(7) explains that. */
-#define SOFT_ROCE "with soft-RoCE, use --qp-timeout 18 (rdmark(7), Soft-RoCE)"
 
 /* Explain ENOMEM of a call that pins BYTES: the usual cause is RLIMIT_MEMLOCK, not the lack of
  * memory. */
@@ -31,8 +29,7 @@ static void explain_memory(struct fault *f, size_t bytes)
 			limit.rlim_cur == RLIM_INFINITY ? "unlimited"
 							: units_size(limit.rlim_cur).text,
 			units_size(bytes).text);
-		fault_fix(f, "use fewer QPs (-q), smaller messages (-s) or smaller depths (-t, "
-			     "-r)");
+		fault_fix(f, "see free and dmesg; a smaller -s, -t, -r or -q pins less");
 		return;
 	}
 	fault_cause(f, "RLIMIT_MEMLOCK is %s; the call pins %s, and %s is already pinned",
@@ -51,65 +48,33 @@ static void explain_cgroup(struct fault *f, const struct cgroup_limit *l)
 	fault_fix(f, "raise rdma.max of /sys/fs/cgroup%s, or use fewer QPs (-q)", l->dir);
 }
 
-/* Cause and fix (may be NULL) for up to 3 errnos or completion statuses. */
-struct verbs_error {
-	int number[3];
+static const struct {
+	int number[2];
 	const char *cause, *fix;
-};
-
-/* Add cause and fix for the errno or status WHAT from the COUNT entries of M. Returns -1. */
-static int explain_verbs_error(struct fault *f, const struct verbs_error *m, size_t count, int what)
-{
-	for (const struct verbs_error *end = m + count; m < end; m++)
-		for (unsigned k = 0; k < 3 && m->number[k]; k++)
-			if (m->number[k] == what) {
-				fault_cause(f, "%s", m->cause);
-				return m->fix ? fault_fix(f, "%s", m->fix) : -1;
-			}
-	return -1;
-}
-
-static const struct verbs_error errno_errors[] = {
+} errno_errors[] = {
 	{{ENODEV, EIO},
 	 "The device was removed or is in a fatal state",
-	 "check dmesg; reset the device or reload its driver"},
+	 "check dmesg: the driver logs what it met"},
 	{{EPERM, EACCES},
 	 "This user lacks the permission",
 	 "allow access to /dev/infiniband/uverbs*; in a container, pass it through"},
 	{{EMFILE, ENFILE},
 	 "The process or the system has too many open files",
-	 "raise the limit on open files (ulimit -n), or use fewer QPs"},
+	 "raise the limit on open files (ulimit -n)"},
 	{{EOPNOTSUPP, ENOSYS},
 	 "The device or its driver does not support the call",
 	 "update the driver and rdma-core, or choose another device with -d"},
 };
 
-static const struct verbs_error status_errors[] = {
-	{{IBV_WC_RETRY_EXC_ERR},
-	 "The peer's NIC sends no ACK: the peer is gone, or packets are lost or blocked",
-	 "check the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791), the MTU "
-	 "of the switches, and pause or ECN settings"},
-	{{IBV_WC_RESP_TIMEOUT_ERR},
-	 "The peer's EFA does not answer: the peer is gone, or packets are blocked",
-	 "check that both ends are in one subnet, and that their security group allows all traffic "
-	 "of its own members, out and in"},
-	{{IBV_WC_REM_INV_RD_REQ_ERR}, "The peer's QP is gone, or in the error state",
-	 "see what the peer printed"},
-	{{IBV_WC_RNR_RETRY_EXC_ERR},
-	 "The receiver had no receive request posted",
-	 "use a larger --rx-depth"},
-	{{IBV_WC_REM_ACCESS_ERR},
-	 "The peer's NIC refused the access: the rkey, the address or the access rights are wrong",
-	 "check dmesg on the peer"},
-	{{IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR},
-	 "The peer's NIC could not execute the request: the message is longer than the receive "
-	 "buffer, packets came out of order, or the NIC does not support the operation",
-	 "check dmesg on the peer; " SOFT_ROCE},
-	{{IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR},
-	 "This end's NIC could not access its buffer, or the request is malformed",
-	 "check dmesg; " SOFT_ROCE},
-	{{IBV_WC_WR_FLUSH_ERR}, "The QP failed earlier, and the request was flushed", NULL},
-};
+static void explain_errno(struct fault *f, int errnum)
+{
+	for (size_t i = 0; i < sizeof(errno_errors) / sizeof(errno_errors[0]); i++)
+		if (errnum && (errno_errors[i].number[0] == errnum ||
+			       errno_errors[i].number[1] == errnum)) {
+			fault_cause(f, "%s", errno_errors[i].cause);
+			fault_fix(f, "%s", errno_errors[i].fix);
+		}
+}
 
 int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call, ...)
 {
@@ -127,29 +92,144 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 	else if (errnum == EAGAIN && cgroup_find("rdma.max", &l))
 		explain_cgroup(f, &l);
 	else
-		explain_verbs_error(f, errno_errors, sizeof(errno_errors) / sizeof(errno_errors[0]),
-				    errnum);
+		explain_errno(f, errnum);
 	return -1;
 }
 
-int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendor_err,
-		      uint32_t qp_num, const char *what)
+#define PING    "with ping between the addresses of the two GIDs, or choose the GIDs with -x on both ends"
+#define HOSTS   "dmesg, the load and the ports of both hosts, and the switches"
+#define COUNTED "dmesg and the counters of both ports (rdma statistic, ethtool -S)"
+
+const struct link_words *vfault_words(enum link_kind link)
 {
+	static const struct link_words words[] = {
+		[LINK_KIND_IB] = {
+			"the path between the two LIDs (ibtracert), the partition of both ports, the "
+			"subnet manager's log, and the error counters of both ports (perfquery)",
+			"symbol errors and discards of both ports and of the switches (perfquery)",
+			"dmesg, the load and the ports of both hosts (perfquery), and the switches",
+			"dmesg and the error counters of both ports (perfquery)",
+			"that an InfiniBand router connects the subnets of the two GIDs", false},
+		[LINK_KIND_ROCE] = {
+			"the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791), the "
+			"MTU of the switches, and pause or ECN settings",
+			"the discards of NICs and switch ports, pause (PFC) and buffers along the path",
+			HOSTS, COUNTED, PING, true},
+		[LINK_KIND_IWARP] = {
+			"the route between the two addresses, and the firewall (iWARP uses TCP, any port)",
+			"the discards of NICs and switch ports, and what TCP sent again (nstat)",
+			HOSTS, COUNTED, PING, false},
+		[LINK_KIND_EFA] = {
+			"that both ends are in one subnet, and that their security group allows all "
+			"traffic of its own members, out and in",
+			"rx_drops and retrans_timeout_events of both ends (rdma -p statistic)",
+			"dmesg, the load and the state of both instances",
+			"dmesg and the counters of both ends (rdma -p statistic)",
+			"that both ends are in one subnet", false},
+		[LINK_KIND_SOFT] = {
+			"that the netdevs of both ends are up (ip link), and the firewall of both hosts "
+			"(UDP port 4791)",
+			"what else keeps both hosts busy, and the drops of their netdevs (ip -s link)",
+			"dmesg, the load and the netdevs of both hosts",
+			"dmesg and the netdevs of both hosts (ip -s link)", PING, true},
+	};
+
+	return &words[link];
+}
+
+#define ON(link)     (1u << LINK_KIND_##link)
+#define NO_ANSWER    IBV_WC_RETRY_EXC_ERR, IBV_WC_RESP_TIMEOUT_ERR
+#define NOT_DONE     IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR
+#define NOT_TAKEN    IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_ACCESS_ERR
+#define TOO_LONG \
+	"The peer's NIC could not execute the request: the message is longer than the receive buffer"
+#define UNREADABLE   "This end's NIC could not access its buffer, or the request is malformed"
+#define LATE_ACKS    "use --qp-timeout 18 (rdmark(7), Soft-RoCE)" /* which make messages longer */
+#define WHAT_IT_SAID "see what the peer printed"
+
+/*
+ * What up to 4 completion statuses mean: the first row that fits, of LINKS (0: any) and of the
+ * VENDOR's error (0: any). Without a fix: what the link's words say.
+ */
+static const struct {
+	enum ibv_wc_status status[4];
+	unsigned links;
+	uint32_t vendor;
+	enum fault_code code;
+	const char *cause, *fix;
+} statuses[] = {
+	/* every failure ends a connection, and there is no other status */
+	{{IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_GENERAL_ERR}, ON(IWARP), 0, FAULT_PEER,
+	 "The connection ended: the peer is gone, or no receive request was posted for a message",
+	 WHAT_IT_SAID "; check dmesg on both hosts for a TERMINATE; use a larger --rx-depth"},
+	{{NO_ANSWER}, ON(EFA), 13, FAULT_PEER,
+	 "The peer's EFA answers no more: the peer is gone, or packets are blocked", NULL},
+	{{NO_ANSWER}, 0, 0, FAULT_PEER,
+	 "The peer sends no ACK: it is gone, or packets are lost or blocked", NULL},
+	{{IBV_WC_REM_INV_RD_REQ_ERR, IBV_WC_REM_ABORT_ERR}, 0, 0, FAULT_PEER,
+	 "The peer's QP is gone, or in the error state", WHAT_IT_SAID},
+	{{IBV_WC_RNR_RETRY_EXC_ERR}, 0, 0, FAULT_LOCAL,
+	 "The receiver had no receive request posted", "use a larger --rx-depth"},
+	{{IBV_WC_REM_ACCESS_ERR}, 0, 0, FAULT_LOCAL,
+	 "The peer's NIC refused the access: the rkey, the address or the access rights are wrong",
+	 "check dmesg on the peer"},
+	{{IBV_WC_REM_OP_ERR}, ON(EFA), 0, FAULT_LOCAL,
+	 "The peer's EFA has no address handle of this end", WHAT_IT_SAID},
+	{{IBV_WC_REM_INV_REQ_ERR}, ON(EFA), 18, FAULT_LOCAL,
+	 "The two EFAs have different features", "compare drivers and instance types of both ends"},
+	{{IBV_WC_REM_INV_REQ_ERR}, ON(EFA), 0, FAULT_LOCAL, TOO_LONG, "check dmesg on the peer"},
+	{{NOT_DONE}, ON(SOFT), 0, FAULT_LOCAL,
+	 TOO_LONG ", packets came out of order, or the device does not support the operation",
+	 "check dmesg on the peer; " LATE_ACKS},
+	{{NOT_DONE}, 0, 0, FAULT_LOCAL,
+	 TOO_LONG ", packets came out of order, or the NIC does not support the operation",
+	 "check dmesg on the peer"},
+	{{NOT_TAKEN}, ON(SOFT), 0, FAULT_LOCAL, UNREADABLE, "check dmesg; " LATE_ACKS},
+	{{NOT_TAKEN}, 0, 0, FAULT_LOCAL, UNREADABLE, "check dmesg"},
+	{{IBV_WC_WR_FLUSH_ERR}, 0, 0, FAULT_LOCAL,
+	 "The QP failed earlier, and the request was flushed", NULL},
+	{{IBV_WC_SUCCESS}, 0, 0, FAULT_LOCAL, NULL, NULL}, /* any other */
+};
+
+/* The row's number for WC on LINK. */
+static unsigned find_status(enum link_kind link, const struct ibv_wc *wc)
+{
+	for (unsigned i = 0;; i++) {
+		if (!statuses[i].cause)
+			return i;
+		if ((statuses[i].links && !(statuses[i].links & 1u << link)) ||
+		    (statuses[i].vendor && statuses[i].vendor != wc->vendor_err))
+			continue;
+		for (unsigned k = 0; k < 4 && statuses[i].status[k]; k++)
+			if (statuses[i].status[k] == wc->status)
+				return i;
+	}
+}
+
+bool vfault_unanswered(const struct fault *f)
+{
+	return strcmp(f->completion, ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR)) == 0 ||
+	       strcmp(f->completion, ibv_wc_status_str(IBV_WC_RESP_TIMEOUT_ERR)) == 0;
+}
+
+int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc *wc,
+		      const char *what)
+{
+	unsigned row = find_status(link, wc);
+
 	if (fault_is(f))
 		return -1;
-	fault_raise(f,
-		    status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_REM_ABORT_ERR ||
-				    status == IBV_WC_RESP_TIMEOUT_ERR ||
-				    status == IBV_WC_REM_INV_RD_REQ_ERR
-			    ? FAULT_PEER
-			    : FAULT_LOCAL,
-		    0, "%s on QP 0x%06x completed with \"%s\" (status %d, vendor error 0x%x)", what,
-		    qp_num, ibv_wc_status_str(status), (int)status, vendor_err);
-	snprintf(f->completion, sizeof(f->completion), "%s", ibv_wc_status_str(status));
-	f->vendor_error = vendor_err;
-	explain_verbs_error(f, status_errors, sizeof(status_errors) / sizeof(status_errors[0]),
-			    (int)status);
-	return f->cause[0] ? -1 : fault_fix(f, "check dmesg on both hosts");
+	fault_raise(f, statuses[row].code, 0,
+		    "%s on QP 0x%06x completed with \"%s\" (status %d, vendor error 0x%x)", what,
+		    wc->qp_num, ibv_wc_status_str(wc->status), (int)wc->status, wc->vendor_err);
+	snprintf(f->completion, sizeof(f->completion), "%s", ibv_wc_status_str(wc->status));
+	f->vendor_error = wc->vendor_err;
+	if (statuses[row].cause)
+		fault_cause(f, "%s", statuses[row].cause);
+	if (statuses[row].fix)
+		return fault_fix(f, "%s", statuses[row].fix);
+	return fault_fix(f, "check %s",
+			 vfault_unanswered(f) ? vfault_words(link)->way : vfault_words(link)->ports);
 }
 
 void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool there)

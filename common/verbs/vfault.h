@@ -13,6 +13,21 @@
 
 #include "base/fault.h"
 
+/* What carries a port's packets, as far as words about them go: hca_link(). */
+enum link_kind { LINK_KIND_IB, LINK_KIND_ROCE, LINK_KIND_IWARP, LINK_KIND_EFA, LINK_KIND_SOFT };
+
+/* What to check, of the host of that port and of its peer: texts that follow "check ". */
+struct link_words {
+	const char *way;    /* no packet comes through */
+	const char *losses; /* some do not */
+	const char *later;  /* none does any more */
+	const char *ports;  /* the cause is not known: what tells more */
+	const char *gids;   /* the peer's GID cannot be reached */
+	bool switches_cut;  /* a switch may drop packets longer than its MTU */
+};
+
+const struct link_words *vfault_words(enum link_kind link);
+
 /*
  * Raise FAULT_LOCAL for a failed verb. RC is its result, or errno. PINNED_BYTES is the amount of
  * memory that the call would pin (0: none); it distinguishes a memlock limit from a lack of memory.
@@ -22,12 +37,15 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Raise the fault for a failed completion; a later one on the same F is dropped. FAULT_PEER if the
- * peer no longer responds, otherwise FAULT_LOCAL. WHAT names the work, e.g. "SEND of 64 KiB".
- * Returns -1.
+ * Raise the fault for the failed completion WC of a QP on LINK; a later one on the same F is dropped.
+ * FAULT_PEER if the peer no longer responds, otherwise FAULT_LOCAL. WHAT names the work, e.g. "SEND
+ * of 64 KiB". Returns -1.
  */
-int vfault_completion(struct fault *f, enum ibv_wc_status status, uint32_t vendor_err,
-		      uint32_t qp_num, const char *what);
+int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc *wc,
+		      const char *what);
+
+/* True if F is a failed completion for want of the peer's answer. */
+bool vfault_unanswered(const struct fault *f);
 
 /*
  * Set cause and fix of the fault just raised for STATUS if it may be that a NIC cannot access the

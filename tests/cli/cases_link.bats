@@ -17,6 +17,74 @@ on() { export SIMVERBS_DEVICES=$1; }
 # why: what the client's document says of the failure.
 why() { jq -r '.error.message' c.json; }
 
+# fails STATUS FAULT [ARG…]: a send_lat whose client has FAULT ends with STATUS.
+fails() {
+	server send_lat
+	SIMVERBS_FAULT=$2 client send_lat -n 20 --json=c.json "${@:3}"
+	finish server
+	ended client "$1"
+}
+
+# tells TEXT…: the failure's message has each; not TEXT…: none of them.
+tells() { local text; for text; do [[ $(why) == *"$text"* ]] || fail "no '$text': $(why)"; done; }
+not() { local text; for text; do [[ $(why) != *"$text"* ]] || fail "'$text': $(why)"; done; }
+
+ethernet=(firewall UDP 4791 pause ECN PFC GIDs)
+ib='mlx5_0 link=ib sm_lid=1 speed=NDR'
+between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the server's mlx5_0 port 1 (LID 0x3, P_Key 0xffff)"
+
+@test "case 26: retries used up, or no completion, on InfiniBand: its words, and both ends" {
+	local words=(LID partition 'subnet manager' 'error counters of both ports' "$between")
+	on "$ib lid=3"
+	server send_lat
+	on "$ib lid=4"
+	SIMVERBS_FAULT=wc:1:12:129 client send_lat -n 20 --json=c.json
+	finish server
+	ended client 3
+	tells 'transport retry counter exceeded' "${words[@]}"
+	not "${ethernet[@]}"
+	on "$ib lid=3"
+	server send_bw
+	on "$ib lid=4"
+	SIMVERBS_FAULT=delay:1:3600000 client send_bw -n 20 --timeout 5 --json=c.json
+	finish server
+	ended client 4
+	tells '0 messages completed before' "${words[@]}"
+	not "${ethernet[@]}"
+	# later, it is still InfiniBand
+	on "$ib lid=3"
+	fails 3 wc:30:12:129 -n 100
+	tells 'came through before' perfquery
+	not "${ethernet[@]}" 'subnet manager'
+}
+
+@test "case 26: the same on RoCE, and on soft-RoCE: their words, and both ends with GIDs" {
+	local software
+	on 'sim0 gid.1=v2/127.0.0.1'
+	fails 3 wc:1:12:129
+	tells 'UDP port 4791' "Between the client's sim0 port 1 (GID 1: 127.0.0.1) and the server's sim0 port 1 (GID 1: 127.0.0.1)"
+	on 'rxe0 vendor=0xffffff gid.1=v2/127.0.0.1'
+	fails 3 wc:1:12:129
+	software=$(why)
+	not switch pause ECN 'route between'
+	# in another network namespace than the host's first that is the cause, and known
+	[[ $software == *'network namespace'* || $software == *'netdevs of both ends are up'*'firewall of both hosts'* ]] ||
+		fail "$software"
+}
+
+@test "case 27: EFA: the first message is lost, or not answered: the security group, both ways" {
+	on 'efa_0 efa speed=HDR'
+	server send_lat --timeout 3
+	SIMVERBS_FAULT=lose:1 client send_lat -n 20 --timeout 3 --json=c.json
+	finish server
+	ended_with_any client 3 4 # one of the two reports it first
+	tells 'no completion for' 'security group' 'out and in' "the client's efa_0 port 1 (GID 0: "
+	not "${ethernet[@]}"
+	fails 3 wc:1:20:15
+	tells 'security group' 'out and in'
+	not "${ethernet[@]}"
+}
+
 @test "case 33: gdr_bw does not list -b, which it has no cell for" {
 	start help gdr_bw --help=all
 	finish help
