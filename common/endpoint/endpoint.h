@@ -135,6 +135,15 @@ int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p);
 int endpoint_check_memory(struct endpoint *ep);
 
 /*
+ * What does not fit: FAULT_USAGE if OPTION was given to this end, else it is the machines, which
+ * nobody told what to use.
+ */
+static inline enum fault_code endpoint_misfit(const struct endpoint *ep, const char *option)
+{
+	return options_given(ep->options, option) ? FAULT_USAGE : FAULT_UNAVAILABLE;
+}
+
+/*
  * gpu.c: endpoint_gpu_check() checks the GPU options of the command line. endpoint_gpu_find() finds
  * the GPU that they name, if any. endpoint_gpu_open() opens this end's GPU, if it needs one.
  */

@@ -199,7 +199,7 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 
 	if (fault_is(ep->fault))
 		return -1;
-	r->route.global = hca_needs_gid(p) || chosen || (shown && g);
+	r->route.global = rail_is_global(ep, r) || (shown && g);
 	if (!g && r->route.global) {
 		fault_raise(ep->fault, FAULT_LOCAL, 0, "%s port %u has no GID of type %s",
 			    p->device, p->port, gid_kind_name(kind));
@@ -216,6 +216,23 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 				  : shown ? "the only type on iWARP"
 					  : "the best type that both ends have");
 	return 0;
+}
+
+void rail_subnet(const struct rail *r, char *buf, size_t size)
+{
+	const struct hca_port *p = &r->hca.info;
+	union ibv_gid prefix = {{0}};
+
+	buf[0] = '\0';
+	if (p->fabric != FABRIC_INFINIBAND || !p->gid_count || p->gids[0].index != 0)
+		return;
+	prefix.global.subnet_prefix = p->gids[0].raw.global.subnet_prefix;
+	gid_format(&prefix, buf, size);
+}
+
+bool rail_is_global(const struct endpoint *ep, const struct rail *r)
+{
+	return hca_needs_gid(&r->hca.info) || ep->options->local.gid_index != EXPERIMENT_AUTO;
 }
 
 /* "client's mlx5_0 port 1 (LID 0x3, P_Key 0xffff)" */

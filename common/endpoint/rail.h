@@ -40,6 +40,9 @@ int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p);
 size_t rail_gid_kinds(struct endpoint *ep, const struct rail *r, enum gid_kind kinds[GID_KINDS]);
 int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind);
 void rail_describe_gid(struct rail *r, const struct gid *g, const char *chosen);
+/* The prefix of an InfiniBand port's GID 0, "" if it has none; and whether R's packets have a GRH. */
+void rail_subnet(const struct rail *r, char *buf, size_t size);
+bool rail_is_global(const struct endpoint *ep, const struct rail *r);
 /* Add to F's cause between which two ports of EP's worker that failed, or else the first one. */
 void rail_name_ends(const struct endpoint *ep, struct fault *f);
 /* The largest MTU of this end, in bytes. */

@@ -46,7 +46,8 @@ static bool pkey_by_default(const struct endpoint *ep, const struct rail *r)
 int rail_pkey(struct endpoint *ep, const struct rail *r, uint16_t *key)
 {
 	*key = 0;
-	return pkey_given(ep) ? pkey_at(&r->hca, ep->options->local.pkey_index, key, ep->fault) : 0;
+	return pkey_given(ep) ? pkey_at(&r->hca, ep->options->local.pkey_index, true, key,
+				     ep->fault) : 0;
 }
 
 uint16_t rail_default_pkey(const struct endpoint *ep, const struct rail *r)
@@ -60,7 +61,7 @@ static int raise_apart(struct endpoint *ep, const struct rail *r, unsigned mine,
 	const char *here = ep->server ? "server" : "client",
 		   *there = ep->server ? "client" : "server";
 
-	fault_raise(ep->fault, FAULT_USAGE, 0,
+	fault_raise(ep->fault, endpoint_misfit(ep, "pkey_index"), 0,
 		    "the two ends %s: P_Key 0x%04x of the %s's %s, 0x%04x of the %s's",
 		    mine == theirs ? "are limited members of their partition"
 				   : "use different partitions",
@@ -83,7 +84,7 @@ int rail_agree_on_pkey(struct endpoint *ep, struct rail *r, uint16_t theirs, uin
 		if (theirs)
 			return pkey_find(&r->hca, theirs, &r->route.pkey_index, ep->fault);
 		if (!mine && pkey_by_default(ep, r))
-			return pkey_at(&r->hca, 0, &mine, ep->fault); /* an empty entry */
+			return pkey_at(&r->hca, 0, false, &mine, ep->fault); /* an empty entry */
 		if (!mine || !by_default ||
 		    !pkey_find(&r->hca, by_default, &r->route.pkey_index, &none))
 			return 0;

@@ -135,7 +135,10 @@ int message_raise(const json_t *m, struct fault *f)
 	if (fault_is(f) || fields_read(&error_table, &theirs, m, f))
 		return -1;
 	*f = theirs;
-	/* A usage error or an interruption is one of both ends. */
+	/* A usage error, an interruption, and what was compared while agreeing, is one of both ends. */
+	if (strcmp(code, fault_code_name(FAULT_UNAVAILABLE)) == 0 &&
+	    strncmp(f->phase, "agreeing", 8) == 0)
+		f->code = FAULT_UNAVAILABLE;
 	if (strcmp(code, fault_code_name(FAULT_USAGE)) == 0)
 		f->code = FAULT_USAGE;
 	if (strcmp(code, fault_code_name(FAULT_INTERRUPTED)) == 0)

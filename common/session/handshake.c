@@ -21,6 +21,8 @@ static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 
 	if (ep->test->operation.fetches)
 		to.reads = rail_reads(ep, r);
+	rail_subnet(r, to.subnet, sizeof(to.subnet));
+	to.global = rail_is_global(ep, r);
 	rail_pkey(ep, r, &to.pkey);
 	to.default_pkey = rail_default_pkey(ep, r);
 	return to;
@@ -183,12 +185,31 @@ static int agree_on_transport(struct endpoint *ep, const struct rail *r,
 
 	if (there == fabric_row(p->fabric))
 		return 0;
-	return fault_usage(
-		ep->fault, "choose devices of one fabric with -d on both ends",
+	fault_raise(
+		ep->fault, endpoint_misfit(ep, "ib-dev"), 0,
 		"the two ends have different %s: %s on the server's %s, %s on the client's",
 		same_link ? "transports" : "link layers",
 		same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
 		same_link ? there->name : there->link);
+	return fault_fix(ep->fault, "choose devices of one fabric with -d on both ends");
+}
+
+/* LIDs are of one subnet: without a GRH at both ends, no packet leaves it. */
+static int agree_on_subnet(struct endpoint *ep, const struct rail *r,
+			   const struct hello_rail *theirs)
+{
+	struct hello_rail mine = rail_hello(ep, r);
+
+	if (!theirs->subnet[0] || !mine.subnet[0] || strcmp(theirs->subnet, mine.subnet) == 0 ||
+	    (theirs->global && mine.global))
+		return 0;
+	fault_raise(ep->fault, endpoint_misfit(ep, "ib-dev"), 0,
+		    "the two ends are in different subnets: %s/64 of the server's %s, %s/64 of the "
+		    "client's",
+		    mine.subnet, r->hca.info.device, theirs->subnet);
+	fault_cause(ep->fault, "LIDs reach the ports of their own subnet only");
+	return fault_fix(ep->fault, "choose devices of one subnet with -d on both ends; if an "
+				    "InfiniBand router connects the two, give -x 0 at both ends");
 }
 
 /* The first kind of GID that both ends of rail R have, in the order of the client's KINDS. */
@@ -200,7 +221,8 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 	const json_t *v;
 	size_t i;
 
-	if (fault_is(ep->fault) || agree_on_transport(ep, r, theirs))
+	if (fault_is(ep->fault) || agree_on_transport(ep, r, theirs) ||
+	    agree_on_subnet(ep, r, theirs))
 		return -1;
 	json_array_foreach (kinds, i, v)
 		for (size_t k = 0; k < n; k++)
@@ -211,11 +233,12 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 	*kind = fabric_row(r->hca.info.fabric)->kind;
 	if (*kind != GID_KINDS)
 		return 0; /* LIDs do, or IP addresses */
-	return fault_usage(
-		ep->fault,
-		"give both netdevs an address of one family, or choose GIDs with -x on both ends",
+	fault_raise(
+		ep->fault, endpoint_misfit(ep, "gid-index"), 0,
 		"the two ends have no type of GID in common: the first type of the server's %s is %s",
 		r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
+	return fault_fix(ep->fault, "give both netdevs an address of one family, or choose GIDs "
+				    "with -x on both ends");
 }
 
 /*

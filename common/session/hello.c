@@ -47,6 +47,7 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, .max = UINT8_MAX)
 #define MTU_PKEY_AND_READS                                                         \
 	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey), \
+		ROW(subnet), ROW(global),                                          \
 		ROW(message_max), READS(sent), READS(answered)
 
 const struct fields *hello_fields(bool offer)

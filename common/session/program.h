@@ -130,6 +130,8 @@ struct hello_rail {
 	unsigned mtu_bytes;
 	uint16_t pkey;                /* that the user chose; 0: any */
 	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */
+	char subnet[48];              /* InfiniBand: the prefix of GID 0; "": not told */
+	bool global;                  /* its packets have a GRH, which routers read */
 	unsigned message_max;         /* that its port supports; 0: not told */
 	struct operation_depth reads; /* 0: not used */
 };

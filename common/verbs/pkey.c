@@ -24,14 +24,16 @@ uint16_t pkey_read(const struct hca *h, uint64_t index)
 	return ntohs(raw);
 }
 
-int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f)
+int pkey_at(const struct hca *h, uint64_t index, bool chose, uint16_t *key, struct fault *f)
 {
 	*key = pkey_read(h, index);
 	if (*key)
 		return 0;
-	fault_phase(f, "choosing the P_Key");
-	fault_raise(f, FAULT_USAGE, 0, "%s port %u has no P_Key at index %u", h->info.device,
-		    h->info.port, (unsigned)index);
+	if (chose)
+		fault_phase(f, "choosing the P_Key");
+	fault_raise(f, chose ? FAULT_USAGE : FAULT_UNAVAILABLE, 0,
+		    "%s port %u has no P_Key at index %u", h->info.device, h->info.port,
+		    (unsigned)index);
 	fault_cause(f, "The port's table has room for %u P_Keys, and the subnet manager fills it",
 		    (unsigned)h->info.port_attr.pkey_tbl_len);
 	return fault_fix(f,

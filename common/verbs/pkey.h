@@ -22,10 +22,10 @@ bool pkey_fits(uint16_t a, uint16_t b);
 uint16_t pkey_read(const struct hca *h, uint64_t index);
 
 /*
- * Read the key at INDEX of H's port. Raises FAULT_USAGE, with the length of the table, if there is
- * none.
+ * Read the key at INDEX of H's port, which the user CHOSE or not. Raises FAULT_USAGE or
+ * FAULT_UNAVAILABLE, with the length of the table, if there is none.
  */
-int pkey_at(const struct hca *h, uint64_t index, uint16_t *key, struct fault *f);
+int pkey_at(const struct hca *h, uint64_t index, bool chose, uint16_t *key, struct fault *f);
 
 /*
  * Find the first key that can communicate with the peer's KEY. Raises FAULT_USAGE if there is none.

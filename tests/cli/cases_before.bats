@@ -101,7 +101,7 @@ apart() {
 	on "$2"
 	client send_lat -n 5
 	waits_on
-	ended client 2
+	ended client 77
 	says client.err 'agreeing' "${@:3}" 'partitions.conf'
 	says server.err "${@:3}" 'partitions.conf'
 }
@@ -118,7 +118,7 @@ apart() {
 		server write_bw
 		on "${keys[${devices#* }]}"
 		client write_bw -n 5
-		((status[client] == 2)) || fail "$devices: ${status[client]}"
+		((status[client] == 77)) || fail "$devices: ${status[client]}"
 		says client.err 'has no P_Key at index 0'
 		waits_on
 	done

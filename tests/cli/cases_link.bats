@@ -85,6 +85,45 @@ between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the serv
 	not "${ethernet[@]}"
 }
 
+# apart STATUS SERVER_DEVICES CLIENT_DEVICES [CLIENT_ARG…]: what both print of a refusal is in client.err.
+apart() {
+	on "$2"
+	server send_lat "${of_server[@]}"
+	on "$3"
+	client send_lat -n 5 --json=c.json "${@:4}"
+	waits_on
+	ended client "$1"
+}
+
+@test "case 30: two subnets are refused while agreeing, both prefixes shown; with a GRH at both ends not" {
+	local of_server=() one="$ib lid=3 gid.0=ib/fec0:0:0:1::3" two="$ib lid=7 gid.0=ib/fec0:0:0:2::7"
+	apart 77 "$one" "$two"
+	tells 'different subnets: fec0:0:0:1::/64 of the server' 'fec0:0:0:2::/64 of the client' 'give -x 0 at both ends'
+	says server.err 'fec0:0:0:1::/64' 'fec0:0:0:2::/64'
+	apart 77 "$one" "$two" -x 0
+	of_server=(-d mlx5_0)
+	apart 2 "$one" "$two"
+	on "$one"
+	pair send_lat -n 5
+	on "$one"
+	server send_lat -x 0
+	on "$two"
+	client send_lat -n 5 -x 0 --connect-timeout 5 --timeout 3
+	says_no client.err 'different subnets'
+}
+
+@test "what does not fit together without an option is the machines, 77, and with one the command line" {
+	local of_server=()
+	apart 77 "$ib lid=3" 'sim0 gid.1=v2/127.0.0.1'
+	apart 77 'sim0 gid.0=v2/10.0.0.1' 'sim0 gid.0=v1/10.0.0.2'
+	apart 77 "$ib lid=3 pkey=0x8001" "$ib lid=4 pkey=0x8002"
+	json c.json '.status == "unavailable" and .error.exit_status == 77'
+	of_server=(-x 0)
+	apart 2 'sim0 gid.0=v2/10.0.0.1' 'sim0 gid.0=v1/10.0.0.2'
+	of_server=(-d mlx5_0)
+	apart 2 "$ib lid=3" 'sim0 gid.1=v2/127.0.0.1'
+}
+
 @test "case 33: gdr_bw does not list -b, which it has no cell for" {
 	start help gdr_bw --help=all
 	finish help

@@ -79,7 +79,7 @@ document() { # FILTER PROGRAM ARG…
 	unset SIMVERBS_DEVICES
 	client send_lat -n 5
 	waits_on
-	ended client 2
+	ended client 77
 	says client.err 'different link layers'
 }
 
@@ -88,7 +88,7 @@ document() { # FILTER PROGRAM ARG…
 	server send_lat
 	on 'sim0 gid.0=v1/10.0.0.2'
 	client send_lat -n 5
-	ended client 2
+	ended client 77
 	says client.err 'no type of GID in common'
 	on 'sim0 gid.0=v2/10.0.0.3'
 	serves_next send_lat

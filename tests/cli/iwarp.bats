@@ -106,13 +106,13 @@ need_no_cm() {
 	on 'sim0 gid.5=v2/127.0.0.1'
 	client send_lat -n 5
 	waits_on
-	ended client 2
+	ended client 77
 	says client.err "different transports: iWARP on the server's siw0"
 
 	server send_lat
 	on "$iwarp"
 	client send_lat -n 5
-	ended client 2
+	ended client 77
 	on 'sim0 gid.5=v2/127.0.0.1'
 	serves_next send_lat
 	says client.err "different transports: RoCE on the server's sim0"
