@@ -113,15 +113,18 @@ late_node() {
 	so '.lost == 0 and (.drain | index("n4") | not) and any(.notes[]; .kind | IN("missed_slots", "launcher_late"))'
 }
 
-# cut_again LAUNCHER SIGNAL: that comes in the second step, when pairs are measured.
+# cut_again LAUNCHER SIGNAL: that comes in the second step, when pairs are measured. It is not over before: n6 is
+# held there, at a gate that nobody opens.
 cut_again() {
-	rates n3 .04
+	mkfifo -m 666 $bed/gate
+	rates n3 .04 -- "[[ \$node != n6 ]] || mkdir $bed/first 2>/dev/null || read -r _ <$bed/gate"
 	through=(env --default-signal=INT)
 	deadline=240
 	start_sweep "$1" --schedule full --start-in 25
 	await_lines '"alone":true.*"status"'
 	kill "-$2" "${pid[sweep]}"
 	finish sweep
+	rm -r $bed/gate $bed/first
 	ended sweep $((128 + $(kill -l "$2")))
 	says sweep.err 'the suspects were not measured again'
 	! grep '"alone":true' lines || fail 'lines of the second step'
