@@ -276,5 +276,6 @@ enum wire_answer srd_request(struct sim_qp *qp, struct sq_wqe *w)
 		shm_unlock(&r.q->lock);
 	}
 	wire_release(&r);
+	peer_put(r.p);
 	return a;
 }

@@ -24,8 +24,8 @@ struct peer_pipe {
 
 static struct {
 	pthread_mutex_t mutex;
-	struct peer *_Atomic slot[SHM_SLOTS];
-	struct peer *retired; /* dead, but still pointed to */
+	struct peer *slot[SHM_SLOTS]; /* and, after it, those that are gone and still used */
+	struct peer *_Atomic self;
 	_Atomic uint32_t serial;
 } peers = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -33,7 +33,7 @@ static void peer_free(struct peer *p)
 {
 	struct peer_pipe *e;
 
-	while (p && (e = p->pipes)) {
+	while ((e = p->pipes)) {
 		p->pipes = e->next;
 		close(e->fd);
 		free(e);
@@ -47,11 +47,10 @@ static void peer_forked(void)
 	int i;
 
 	for (i = 0; i < SHM_SLOTS; i++)
-		peer_free(peers.slot[i]);
-	while ((p = peers.retired)) {
-		peers.retired = p->next;
-		peer_free(p);
-	}
+		while ((p = peers.slot[i])) {
+			peers.slot[i] = p->next;
+			peer_free(p);
+		}
 	memset(&peers, 0, sizeof(peers));
 	pthread_mutex_init(&peers.mutex, NULL);
 }
@@ -75,39 +74,63 @@ static struct peer *peer_attach(unsigned int slot)
 	}
 	p->seg = seg;
 	p->self = seg->id.pid == *shm_my_pid;
+	p->next = peers.slot[slot];
+	peers.slot[slot] = p;
 	return p;
+}
+
+/* Unmap P if its process is gone and nobody uses it. */
+static void peer_drop(struct peer *p)
+{
+	struct peer **at = &peers.slot[p->seg->slot];
+
+	if (p->users || !shm_gone(p->seg))
+		return;
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	shm_detach(p->seg);
+	peer_free(p);
 }
 
 struct peer *peer_get(unsigned int slot)
 {
-	struct peer *p, *fresh;
+	struct peer *p;
 
 	if (slot >= SHM_SLOTS)
 		return NULL;
-	p = atomic_load_explicit(&peers.slot[slot], memory_order_acquire);
-	if (p && !shm_gone(p->seg))
-		return p;
 	pthread_mutex_lock(&peers.mutex);
-	p = atomic_load(&peers.slot[slot]);
-	if (!p || shm_gone(p->seg)) {
-		fresh = peer_attach(slot);
-		if (fresh && p) {
-			p->next = peers.retired;
-			peers.retired = p;
-		}
-		if (fresh)
-			atomic_store(&peers.slot[slot], fresh);
-		p = fresh;
-	}
+	if (peers.slot[slot])
+		peer_drop(peers.slot[slot]);
+	p = peers.slot[slot];
+	if (!p || shm_gone(p->seg))
+		p = peer_attach(slot);
+	if (p)
+		p->users++;
 	pthread_mutex_unlock(&peers.mutex);
 	return p;
 }
 
+void peer_put(struct peer *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&peers.mutex);
+	p->users--;
+	peer_drop(p);
+	pthread_mutex_unlock(&peers.mutex);
+}
+
 struct peer *peer_self(void)
 {
-	struct shm_seg *seg = shm_self();
+	struct peer *p = atomic_load_explicit(&peers.self, memory_order_acquire);
+	struct shm_seg *seg = p ? NULL : shm_self();
 
-	return seg ? peer_get(seg->slot) : NULL;
+	if (!seg)
+		return p;
+	p = peer_get(seg->slot);
+	atomic_store(&peers.self, p);
+	return p;
 }
 
 static int copy_errno(struct peer *p)

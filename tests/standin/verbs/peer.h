@@ -2,9 +2,9 @@
 /*
  * peer - another process of the fabric (or this one), as seen by a requester
  *
- * Peers are attached on first use and kept. Data are moved by process_vm_readv and
- * process_vm_writev, so a peer needs neither a thread nor a call of this library to be written to;
- * within one process it is a memmove.
+ * Peers are attached on first use and kept until they are gone and nobody uses them. Data are moved
+ * by process_vm_readv and process_vm_writev, so a peer needs neither a thread nor a call of this
+ * library to be written to; within one process it is a memmove.
  */
 #ifndef SIMVERBS_PEER_H
 #define SIMVERBS_PEER_H
@@ -17,7 +17,8 @@ struct peer {
 	struct shm_seg *seg;
 	bool self;
 	struct peer_pipe *pipes; /* open event pipes */
-	struct peer *next;	 /* of those that are gone */
+	unsigned int users;	 /* peer_get() without peer_put() */
+	struct peer *next;	 /* an older process of that slot, still used */
 };
 
 /* A message in an event pipe. */
@@ -28,10 +29,13 @@ struct pipe_msg {
 	uint32_t pad;
 };
 
-/* The process in a slot, or NULL. Thread safe; valid forever. */
+/* The process in a slot, or NULL. Thread safe; valid until peer_put(), also of a process that ends. */
 struct peer *peer_get(unsigned int slot);
 
-/* This process, or NULL with errno. */
+/* P may be NULL. */
+void peer_put(struct peer *p);
+
+/* This process, or NULL with errno; it needs no peer_put(). */
 struct peer *peer_self(void);
 
 /*

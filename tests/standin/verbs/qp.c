@@ -328,6 +328,7 @@ int ibv_destroy_qp(struct ibv_qp *ibv)
 	qp_count(qp, -1);
 	free(qp->sq);
 	free(qp->fetch_due);
+	peer_put(qp->peer);
 	free(qp);
 	return 0;
 }

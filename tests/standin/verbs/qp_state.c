@@ -172,6 +172,7 @@ static void publish(struct sim_qp *qp)
 static void reset(struct sim_qp *qp)
 {
 	struct shm_rq *rq = &qp->shm->rq;
+	struct peer *peer;
 
 	engine_remove(qp);
 	spin_lock(&qp->sq_lock);
@@ -183,8 +184,10 @@ static void reset(struct sim_qp *qp)
 	qp->give_up_ns = qp->wait_until_ns = 0;
 	free(qp->fetch_due);
 	qp->fetch_due = NULL;
+	peer = qp->peer;
 	qp->peer = NULL;
 	spin_unlock(&qp->sq_lock);
+	peer_put(peer);
 	shm_lock(&qp->shm->lock);
 	atomic_store(&rq->tail, atomic_load(&rq->head));
 	atomic_store(&qp->rq_polled, atomic_load(&rq->head));

@@ -294,6 +294,21 @@ static int write_to(struct other *o, struct loop_end *e)
 	return end_send(e, &wr, 0, 16);
 }
 
+/* The memory of that process is mapped here. */
+static bool is_mapped(pid_t pid)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512], name[32];
+	bool found = false;
+
+	CHECK(maps);
+	snprintf(name, sizeof(name), "/%d.", pid);
+	while (fgets(line, sizeof(line), maps))
+		found |= strstr(line, name) && strstr(line, ".seg0");
+	fclose(maps);
+	return found;
+}
+
 void t_passive(void)
 {
 	struct loop_end e;
@@ -305,7 +320,9 @@ void t_passive(void)
 	end_expect(&e, IBV_WC_SUCCESS);
 	CHECK(write(o.to, "g", 1) == 1);
 	CHECK(waitpid(o.pid, &status, 0) == o.pid && !status);
+	CHECK(is_mapped(o.pid));
 	end_close(&e);
+	CHECK(!is_mapped(o.pid));
 }
 
 void t_death(void)
@@ -334,4 +351,5 @@ void t_death(void)
 	CHECK(t >= 130);
 	CHECK(waitpid(o.pid, NULL, 0) == o.pid);
 	end_close(&e);
+	CHECK(!is_mapped(o.pid));
 }

@@ -121,6 +121,8 @@ static void to_qp(struct wire_req *r, const struct shm_port *from)
 	    ah_reaches(&r->wqe->av, from, &r->p->seg->port[r->q->dev][r->q->port - 1]))
 		deliver(r, from);
 	shm_unlock(&r->q->lock);
+	wire_release(r);
+	peer_put(r->p);
 }
 
 void ud_send(struct sim_qp *qp, struct sq_wqe *wqe)
@@ -142,8 +144,11 @@ void ud_send(struct sim_qp *qp, struct sq_wqe *wqe)
 	if (wqe->remote_qpn != GROUP_QPN)
 		to_qp(&r, from);
 	for (unsigned int i = 0; wqe->remote_qpn == GROUP_QPN && i < SHM_SLOTS; i++)
-		if ((r.p = peer_get(i)))
+		if ((r.p = peer_get(i))) {
 			to_members(&r, from);
+			wire_release(&r);
+			peer_put(r.p);
+		}
 out:
 	wire_release(&r);
 }
