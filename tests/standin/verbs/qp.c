@@ -4,6 +4,7 @@
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -219,6 +220,7 @@ struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 		null_timed_qp_hooks(qp);
 	fault_wrap_qp(qp);
 	steps_wrap_qp(qp);
+	trace_wrap_qp(qp);
 	return &qp->ex.qp_base;
 }
 

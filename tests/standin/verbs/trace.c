@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * SIMVERBS_TRACE=FILE: at its end the process writes when it had taken how many
- * completions of its sends, so that a test can tell what several processes did
- * at the same time.  A line is "NS COUNT", NS of CLOCK_MONOTONIC_RAW as the
- * program sees it; lines are EVERY_NS apart at least, but for the last one and
- * those around a pause.
+ * SIMVERBS_TRACE=FILE: at its end the process writes when it posted its first
+ * send, and when it had taken how many completions of its sends, so that a test
+ * can tell what several processes did at the same time.  A line is "NS COUNT",
+ * NS of CLOCK_MONOTONIC_RAW as the program sees it; lines are EVERY_NS apart at
+ * least, but for the first completion, the last one and those around a pause.
  */
 #include "trace.h"
 #include "script.h"
@@ -23,6 +23,8 @@ enum {
 };
 
 static struct {
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+	void (*wr_start)(struct ibv_qp_ex *qp);
 	int (*poll_cq)(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 	int (*start_poll)(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr);
 	int (*next_poll)(struct ibv_cq_ex *cq);
@@ -63,13 +65,34 @@ static void add(unsigned count)
 	uint64_t at = now_ns();
 
 	pthread_mutex_lock(&trace.mutex);
-	if (trace.entries && at - last->ns >= EVERY_NS &&
+	if (last->count && at - last->ns >= EVERY_NS &&
 	    trace.entry[trace.entries - 1].ns != last->ns)
 		put(last); /* before the pause */
 	*last = (struct entry){at, last->count + count};
-	if (!trace.entries || at - trace.entry[trace.entries - 1].ns >= EVERY_NS)
+	if (trace.entries < 2 || at - trace.entry[trace.entries - 1].ns >= EVERY_NS)
 		put(last);
 	pthread_mutex_unlock(&trace.mutex);
+}
+
+/* The first request is about to be posted. */
+static void begin(void)
+{
+	pthread_mutex_lock(&trace.mutex);
+	if (!trace.entries)
+		put(&(struct entry){now_ns(), 0});
+	pthread_mutex_unlock(&trace.mutex);
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	begin();
+	return real.post_send(qp, wr, bad);
+}
+
+static void wr_start(struct ibv_qp_ex *qp)
+{
+	begin();
+	real.wr_start(qp);
 }
 
 static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -114,7 +137,7 @@ static __attribute__((destructor)) void leave(void)
 	}
 	for (uint64_t i = 0; i < trace.entries; i++)
 		fprintf(f, "%" PRIu64 " %" PRIu64 "\n", trace.entry[i].ns, trace.entry[i].count);
-	if (trace.entries && trace.entry[trace.entries - 1].ns != trace.last.ns)
+	if (trace.last.count && trace.entry[trace.entries - 1].ns != trace.last.ns)
 		fprintf(f, "%" PRIu64 " %" PRIu64 "\n", trace.last.ns, trace.last.count);
 	fclose(f);
 }
@@ -131,8 +154,18 @@ void trace_wrap_ops(struct ibv_context_ops *ops)
 		return;
 	trace.file = file;
 	trace.pid = getpid();
+	real.post_send = ops->post_send;
 	real.poll_cq = ops->poll_cq;
+	ops->post_send = post_send;
 	ops->poll_cq = poll_cq;
+}
+
+void trace_wrap_qp(struct sim_qp *qp)
+{
+	if (!trace.file)
+		return;
+	real.wr_start = qp->ex.wr_start;
+	qp->ex.wr_start = wr_start;
 }
 
 void trace_wrap_cq(struct sim_cq *cq)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * trace - SIMVERBS_TRACE=FILE: when the program polled the completions of its sends
+ * trace - SIMVERBS_TRACE=FILE: when the program posted and completed its sends
  *
- * Wrappers around the polls, installed only if configured.
+ * Wrappers around posts and polls, installed only if configured.
  */
 #ifndef SIMVERBS_TRACE_H
 #define SIMVERBS_TRACE_H
@@ -11,6 +11,7 @@
 
 /* Call it when the program opens a device; reads the environment. */
 void trace_wrap_ops(struct ibv_context_ops *ops);
+void trace_wrap_qp(struct sim_qp *qp);
 void trace_wrap_cq(struct sim_cq *cq);
 
 #endif
