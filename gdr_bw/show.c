@@ -7,9 +7,7 @@
 
 #include "base/terminal.h"
 #include "endpoint/rail.h"
-#include "explain/nccl.h"
 #include "gdr.h"
-#include "host/virt.h"
 #include "proto/fields.h"
 
 static enum result_direction direction_of(const struct gdr_result *r)
@@ -207,36 +205,6 @@ static void cells_to_csv(const struct gdr *g, FILE *out)
 	fflush(out);
 }
 
-/*
- * NCCL's variables for the client's host, as --check prints them: they choose the way just
- * measured. Not only this run's port and GPU matter, but all of the host. Where its facts cannot be
- * read, there are no variables; without memory the fault is raised.
- */
-static void show_nccl(const struct gdr *g, FILE *out)
-{
-	struct nccl_variable v[NCCL_VARIABLES];
-	struct hca_list list = {NULL, 0};
-	struct fault unknown = {0};
-	struct nccl_facts facts;
-	struct gpus gpus;
-	json_t *array = json_array();
-	size_t count = 0;
-
-	if (!hca_scan(&list, NULL, &unknown) &&
-	    !gpus_read(&gpus, &list, virt_is_machine(), &unknown) &&
-	    !nccl_facts_read(&facts, &list, &gpus, &unknown))
-		count = nccl_variables(&facts, v);
-	hca_list_free(&list);
-	fault_for_memory(&unknown, g->ms->fault);
-	for (size_t i = 0; i < count; i++) {
-		if (out)
-			fprintf(out, " NCCL on this host needs %s=%s: %s\n", v[i].name, v[i].value,
-				v[i].reason);
-		json_array_append_new(array, nccl_to_json(&v[i]));
-	}
-	report_own_key(g->ms->report, "nccl", array);
-}
-
 void gdr_show(const struct gdr *g, const struct verdict *v)
 {
 	FILE *out = report_own_table(g->ms->report), *csv = csv_rows(g->ms->report);
@@ -247,8 +215,6 @@ void gdr_show(const struct gdr *g, const struct verdict *v)
 		report_note(g->ms->report, "%s", v->line);
 	report_counters(g->ms->report, g->observed_ns ? g->ports : NULL);
 	to_document(g, v);
-	if (g->mine.gpu && !g->undecided)
-		show_nccl(g, out);
 	if (out)
 		fflush(out);
 	if (csv)

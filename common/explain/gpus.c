@@ -8,14 +8,6 @@
 #include "memory/vendors.h"
 #include "verbs/hca.h"
 
-static bool is_translated(const char *pci)
-{
-	char type[PCI_IOMMU];
-
-	pci_read_iommu(pci, type);
-	return pci_iommu_translates(type);
-}
-
 static void read_nvidia(struct nvidia *n)
 {
 	char name[SYSFS_NAME], taint[32];
@@ -53,8 +45,6 @@ int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine,
 				g->class[i][n] =
 					path_classify(t, list->port[n].place.pci, g->nvidia.gpu[i]);
 	path_close(t);
-	for (size_t n = 0; n < ports; n++)
-		g->translated[n] = is_translated(list->port[n].place.pci);
 	return fault_for_memory(&unknown, f) ? -1 : 0;
 }
 

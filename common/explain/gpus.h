@@ -27,7 +27,6 @@ struct gpus {
 	struct nvidia nvidia;
 	/* From each GPU to each port of the list; PATH_UNKNOWN in a virtual machine, too. */
 	enum path_class class[NVIDIA_MAX][GPUS_PORTS];
-	bool translated[GPUS_PORTS]; /* the IOMMU translates the port's DMA */
 	bool coherent; /* GPUs may be attached to the CPU by another bus than PCIe (Arm) */
 };
 

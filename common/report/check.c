@@ -9,7 +9,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
-#include "explain/nccl.h"
 #include "proto/fields.h"
 #include "report/document.h"
 #include "report/list.h"
@@ -33,8 +32,6 @@ struct check {
 	struct checked *entry; /* [0] is the host, then one for each checked port; owned */
 	size_t count;
 	unsigned findings[FINDING_LEVELS];
-	struct nccl_variable nccl[NCCL_VARIABLES]; /* of the host, whatever ports are checked */
-	size_t nccl_count;
 };
 
 /* True if LIST, devices as -d names them, separated by commas, has P. NULL: true for all. */
@@ -57,7 +54,6 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 {
 	struct hca_attr wanted = {.device = device};
 	struct host_facts host;
-	struct nccl_facts nccl;
 	struct gpus gpus;
 	char reason[160];
 
@@ -85,10 +81,8 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 		return -1;
 	}
 	/* Before the wait for the counters, so that it takes no time. */
-	if (gpus_read(&gpus, &k->list, host.virtual_machine, f) ||
-	    nccl_facts_read(&nccl, &k->list, &gpus, f))
+	if (gpus_read(&gpus, &k->list, host.virtual_machine, f))
 		return -1;
-	k->nccl_count = nccl_variables(&nccl, k->nccl);
 	explain_gpus(&gpus, &k->list, &k->entry[0].findings);
 	for (size_t i = 1; i < k->count; i++) {
 		port_facts_read_again(&k->entry[i].facts, GROWTH_NS);
@@ -240,14 +234,12 @@ static json_t *checked_to_json(const struct checked *c)
 
 static json_t *check_to_json(const struct check *k)
 {
-	json_t *ports = json_array(), *nccl = json_array();
+	json_t *ports = json_array();
 
 	for (size_t i = 1; i < k->count; i++)
 		json_array_append_new(ports, checked_to_json(&k->entry[i]));
-	for (size_t i = 0; i < k->nccl_count; i++)
-		json_array_append_new(nccl, nccl_to_json(&k->nccl[i]));
-	return json_pack("{s:s, s:o, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
-			 checked_to_json(&k->entry[0]), "ports", ports, "nccl", nccl);
+	return json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
+			 checked_to_json(&k->entry[0]), "ports", ports);
 }
 
 static void print_check(struct check *k)
@@ -256,8 +248,6 @@ static void print_check(struct check *k)
 
 	for (size_t i = 0; i < k->count; i++)
 		print_checked(k, i);
-	for (size_t i = 0; i < k->nccl_count; i++)
-		printf("rdmark: %s=%s: %s\n", k->nccl[i].name, k->nccl[i].value, k->nccl[i].reason);
 	printf("%zu port%s:", k->count - 1, k->count == 2 ? "" : "s");
 	for (int i = FINDING_LEVELS; i-- > 0;)
 		printf(" %u %s%s%s", k->findings[i], names[i], k->findings[i] == 1 ? "" : "s",

@@ -70,7 +70,6 @@ check() {
 	check send_lat --check
 	ended check 0
 	says check.out 'host: note: nvidia_peermem is not loaded, and ' '[no_gpu_route]'
-	says_no check.out NCCL_NET_GDR
 	[[ $(uname -m) != aarch64 ]] || return 0
 	says check.out 'host: note: the GPU is farther than PXB from every active port: 0000:45:00.0 and sim0 are connected between two PCIe host bridges of one NUMA node (NODE). '
 }
@@ -105,53 +104,4 @@ check() {
 	says check.err '--check cannot be used with HOST' 'Fix: '
 	check send_bw --check --csv
 	ended check 2
-}
-
-@test "--check: NCCL's variables, each with its reason, where NCCL would choose otherwise" {
-	on 'ib0 link=ib speed=NDR width=4 netdev=ib0 pci=0000:41:00.0; ib1 link=ib speed=NDR width=4 pci=0000:42:00.0
-		roce0 part=4117 speed=EDR width=1 netdev=eth0 pci=0000:01:00.0 gid.0=v1/::ffff:10.0.0.1 gid.1=v2/::ffff:10.0.0.1'
-	printf '%s\n' 'eth0 10.0.0.1' 'ib0 10.1.0.1' >sys/addresses
-	check send_bw --check
-	ended check 0
-	silent check.err
-	says check.out $'\nrdmark: NCCL_IB_HCA==ib0:1,ib1:1: roce0 has 25 Gb/s, the others up to 400\n' \
-		$'\nrdmark: NCCL_SOCKET_IFNAME==eth0: NCCL would connect over ib0, the interface of ib0\n3 ports: '
-	says_no check.out NCCL_IB_GID NCCL_NET_GDR
-	through=(env 'NCCL_IB_HCA==ib0,ib1' NCCL_SOCKET_IFNAME=ib)
-	check send_bw --check
-	ended check 0
-	says_no check.out NCCL_IB_HCA
-	says check.out 'the interface of ib0; the environment has "ib"'
-	through=()
-	check send_bw --check --json
-	[[ $(jq -c '[.nccl[] | keys, .variable, .value, .reason]' check.out) == \
-		'[["reason","value","variable"],"NCCL_IB_HCA","=ib0:1,ib1:1","roce0 has 25 Gb/s, the others up to 400",'* ]] ||
-		fail 'not that document'
-}
-
-@test "--check: NCCL's variables: the GID of a port without IPv4; a healthy host needs none" {
-	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/2001:db8::1 gid.3=v2/2001:db8::1'
-	check send_bw --check
-	ended check 0
-	says check.out 'rdmark: NCCL_IB_GID_INDEX=3: it is the first RoCE v2 IPv6 GID of roce0, and NCCL would use 0 (RoCE v1)'
-	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/::ffff:10.0.0.1 gid.3=v2/::ffff:10.0.0.1'
-	check send_bw --check
-	ended check 0
-	says_no check.out NCCL
-	check send_bw --check --json
-	[[ $(jq -c .nccl check.out) == '[]' ]] || fail 'no empty array'
-}
-
-@test "--check: NCCL's variables: a GPU behind another root port" {
-	local name
-	[[ $(uname -m) != aarch64 ]] || skip 'the GPU may be attached to the CPU by NVLink'
-	for name in phb pxb; do
-		machine $name
-		mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0
-		check gdr_bw --check
-		ended check 0
-		mv check.out $name.out
-	done
-	says phb.out 'NCCL_NET_GDR_LEVEL=PHB: sim0 and GPU 0000:45:00.0 are connected through a PCIe host bridge (PHB), and NCCL uses'
-	says_no pxb.out NCCL
 }

@@ -7,6 +7,7 @@
 
 load ../lib/rdmark
 load ../lib/gpu
+load ../lib/machine
 
 setup_file() { need_device; }
 
@@ -683,5 +684,68 @@ gdr_says() { # LEVEL STATUS: what made-up/gdr_bw puts into its document, and end
 	ended example 4
 	[[ $(wc -l <t.csv) == 6 ]] || fail "$(<t.csv)"
 	example trend t.csv
+	ended example 2
+}
+
+# nccl STATUS: nccl-env's lines without their reasons are the standard input's.
+nccl() {
+	example nccl-env
+	ended example "$1"
+	diff <(grep -v '^#' example.out) - || fail 'other variables'
+}
+
+# on WORDS: a host with these devices.
+on() {
+	export SIMVERBS_DEVICES=$1
+	rm -rf sys
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" sys
+	export RDMARK_SYSFS=$PWD/sys
+}
+
+@test "nccl-env: the ports, GID and interface that NCCL would not choose, each with its reason; a healthy host needs none" {
+	local two='ib0 link=ib speed=NDR width=4 lid=1 sm_lid=1; ib1 link=ib speed=NDR width=4 lid=2 sm_lid=1'
+	installed
+	# No interface of a made-up port is here.
+	made_up rdmark "'$RDMARK_BIN/rdmark' \"\$@\" | jq '(.ports[] | select(.device | startswith(\"roce\"))).netdev |= \"eth0\"'"
+	on "$two; roce0 part=4117 speed=EDR width=1 gid.0=v1/::ffff:10.0.0.1 gid.1=v2/::ffff:10.0.0.1; iw0 iwarp; ib9 link=ib state=INIT
+		rxe0 vendor=0xffffff gid.0=v2/::ffff:10.0.0.1; roce1 part=4118 gid.0=v1/::"
+	nccl 0 <<-'END'
+		NCCL_IB_HCA==ib0:1,ib1:1
+		NCCL_SOCKET_IFNAME==eth0
+	END
+	says example.out 'roce0:1 has 25 Gb/s' 'iw0:1 is iWARP' 'rxe0:1 is soft-RoCE' 'roce1:1 has a fault' '# NCCL would connect over ib*'
+	says_no example.out ib9
+	(set -a && eval "$(<example.out)" && [[ $NCCL_IB_HCA == =ib0:1,ib1:1 ]]) || fail 'no lines for a shell'
+	on "$two; ib2 link=ib lid=3 sm_lid=1 speed=EDR width=4" # of their kind: one to repair
+	nccl 0 </dev/null
+	[[ $(<example.out) == '# NCCL_SOCKET_IFNAME: NCCL may connect over ib*: '* ]] || fail 'what is not known'
+	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/2001:db8::1 gid.3=v2/2001:db8::1'
+	nccl 0 <<<NCCL_IB_GID_INDEX=3
+	says example.out '# it is the first GID that can be routed, and NCCL looks for IPv4 only: 2001:db8::1' 'may connect over eth0'
+	on 'roce0 gid.0=v2/2001:db8::1; roce1 gid.0=v1/2001:db8::2 gid.1=v2/2001:db8::2'
+	nccl 0 </dev/null
+	says example.out 'the ports need different values: 0, 1'
+	rm made-up/rdmark
+	on 'roce0 gid.0=v1/fe80::1 gid.1=v2/fe80::1 gid.2=v1/::ffff:10.0.0.1 gid.3=v2/::ffff:10.0.0.1'
+	nccl 0 </dev/null
+	silent example.out
+}
+
+@test "nccl-env: a GPU behind another root port; what cannot be told" {
+	[[ $(uname -m) != aarch64 ]] || skip 'the GPU may be attached to the CPU by NVLink'
+	installed
+	driver
+	export SIMCUDA_GPUS='pci=0000:45:00.0'
+	machine phb
+	nccl 0 <<<NCCL_NET_GDR_LEVEL=PHB
+	says example.out '# sim0 and GPU 0000:45:00.0 are as far as PHB'
+	machine pxb
+	nccl 0 </dev/null
+	driver none
+	on ' '
+	nccl 77 </dev/null
+	says example.err 'nccl-env: rdmark list ended with a failure'
+	PATH=/bin:/usr/bin nccl 77 </dev/null
+	example nccl-env x
 	ended example 2
 }

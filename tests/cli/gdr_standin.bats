@@ -175,34 +175,6 @@ hit() {
 	json c.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and .error.from_peer'
 }
 
-@test "at the end, NCCL's variables for the client's host, as --check has them; none where the GPU is near" {
-	local name
-	[[ ${RDMARK_PRELOAD-} ]] || skip 'where a real GPU is cannot be set'
-	[[ $(uname -m) != aarch64 ]] || skip 'the GPU may be attached to the CPU by NVLink'
-	export SIMCUDA_GPUS='pci=0000:45:00.0'
-	for name in phb pxb; do
-		machine $name
-		mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0
-		driver none
-		server gdr_bw
-		driver
-		client gdr_bw "${quick[@]}" --json=$name.json
-		finish server
-		mv client.out $name.out
-	done
-	says phb.out ' NCCL on this host needs NCCL_NET_GDR_LEVEL=PHB: sim0 and GPU 0000:45:00.0 are connected through a PCIe host bridge'
-	json phb.json '.nccl | length == 1 and .[0].variable == "NCCL_NET_GDR_LEVEL" and .[0].value == "PHB"'
-	says_no pxb.out NCCL
-	json pxb.json '.nccl == []'
-	# a host without a GPU has no use for it
-	driver none
-	server gdr_bw
-	client gdr_bw "${quick[@]}" --json=c.json
-	finish server
-	says_no client.out NCCL
-	json c.json 'has("nccl") | not'
-}
-
 @test "a process, a port, a device dies in a run of gdr_bw: the other end says so, nothing hangs" {
 	local side other n
 	for side in client server; do

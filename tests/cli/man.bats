@@ -296,7 +296,6 @@ source_keys() {
 	document)
 		literals json_document common/report/json.c
 		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
-		literals show_nccl gdr_bw/show.c | grep -x nccl
 		;;
 	error)
 		literals message_fault_json common/proto/message.c

@@ -3,7 +3,6 @@
  * What the network interfaces of a made-up machine answer, in the tree of RDMARK_SYSFS, in place of the kernel; without
  * that variable the kernel does.
  *
- *	addresses       lines "NAME ADDRESS": the interfaces that are up, for getifaddrs(3); without it the kernel's
  *	ethtool/NAME    lines "name: value", as `ethtool -S` prints them, for the ioctl; no such interface without it
  *	dcb/NAME        "pfc_en: 0x08", "requests: N N …" and "indications: N N …" of 8 numbers, and "dscp_prio: N N …" of
  *	                up to 64, the priority of each DSCP from 0: for netlink's DCB_CMD_IEEE_GET
@@ -13,10 +12,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <linux/dcbnl.h>
 #include <linux/ethtool.h>
 #include <linux/netlink.h>
@@ -51,58 +48,6 @@ static bool interfaces_made_up(void)
 	const char *root = getenv("RDMARK_SYSFS");
 
 	return root && root[0] == '/' && strcmp(root, "/sys") != 0;
-}
-
-struct interfaces_address {
-	struct ifaddrs is;
-	struct sockaddr_in6 address;
-	char name[IF_NAMESIZE];
-};
-
-static struct ifaddrs *interfaces_given;
-
-int getifaddrs(struct ifaddrs **all)
-{
-	struct interfaces_address *list;
-	char line[256], name[IF_NAMESIZE], text[INET6_ADDRSTRLEN];
-	FILE *in = interfaces_made_up() ? interfaces_open("addresses", "") : NULL;
-	int n = 0;
-
-	if (!in)
-		return ((int (*)(struct ifaddrs **))dlsym(RTLD_NEXT, "getifaddrs"))(all);
-	*all = NULL;
-	list = calloc(INTERFACES_MAX, sizeof(*list));
-	while (list && n < INTERFACES_MAX && fgets(line, sizeof(line), in)) {
-		struct interfaces_address *a = &list[n];
-
-		if (sscanf(line, "%15s %45s", name, text) != 2 || strchr(name, '/'))
-			continue;
-		if (inet_pton(AF_INET, text, &((struct sockaddr_in *)&a->address)->sin_addr) == 1)
-			a->address.sin6_family = AF_INET;
-		else if (inet_pton(AF_INET6, text, &a->address.sin6_addr) == 1)
-			a->address.sin6_family = AF_INET6;
-		else
-			continue;
-		snprintf(a->name, sizeof(a->name), "%s", name);
-		a->is = (struct ifaddrs){.ifa_name = a->name, .ifa_flags = IFF_UP | IFF_RUNNING,
-					 .ifa_addr = (struct sockaddr *)&a->address};
-		if (n++)
-			list[n - 2].is.ifa_next = &a->is;
-	}
-	fclose(in);
-	if (n)
-		*all = interfaces_given = &list->is;
-	else
-		free(list);
-	return list ? 0 : -1;
-}
-
-void freeifaddrs(struct ifaddrs *all)
-{
-	if (all && all == interfaces_given)
-		free(all);
-	else if (all)
-		((void (*)(struct ifaddrs *))dlsym(RTLD_NEXT, "freeifaddrs"))(all);
 }
 
 /* The next statistic of IN: its name, and its value. */
