@@ -75,6 +75,19 @@ static void blame_way(struct history *h, const struct measurement *meas)
 	}
 }
 
+/* No queue was completed: some devices send of a list by ibv_wr_* the last message alone. */
+static void blame_list(const struct history *h, const struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	if (e->post_api != POST_API_WR || e->post_list < 2 ||
+	    h->messages > e->tx_depth * e->qps * e->threads)
+		return;
+	ep->fault->cause[0] = ep->fault->fix[0] = '\0';
+	fault_cause(ep->fault, "This device may not send lists that ibv_wr_* posts");
+	fault_fix(ep->fault, "try --post-api send");
+}
+
 /* "All sizes from 2 B to 64 KiB worked", if the one of BYTES is larger. */
 static void add_sizes(const struct history *h, uint64_t bytes, struct fault *f)
 {
@@ -106,6 +119,8 @@ static void explain_failure(struct history *h, const struct measurement *meas, s
 		return;
 	if (h->messages && unanswered)
 		blame_way(h, meas);
+	if (meas->stuck)
+		blame_list(h, meas->ms->ep);
 	add_sizes(h, meas->attr.message_bytes, f);
 	if (unanswered || f->code == FAULT_PEER)
 		rail_name_ends(meas->ms->ep, f);

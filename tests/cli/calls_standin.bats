@@ -96,5 +96,5 @@ setup_file() { need_device; }
 	client write_bw -l 3 -n 300 -s 64 --post-api wr --timeout 1
 	finish server
 	ended client 4
-	says client.err 'no completion for 1 s'
+	says client.err 'no completion for 1 s' 'This device may not send lists that ibv_wr_* posts' 'Fix: try --post-api send'
 }
