@@ -221,9 +221,9 @@ end_server() {
 	end_server
 	points 12 "$(<opened)"
 	for point in "${points[@]}"; do
-		[[ $point != *FROM* ]] || continue
 		starved_server send_lat --persistent --auth=key:key
-		[[ $port ]] || { finish server; ended server 1; continue; }
+		[[ $port ]] || { finish server; starved server 1; continue; }
+		[[ $point != *FROM* ]] || { end_server; continue; }
 		client send_lat -n 5 --auth=key:key
 		ended client 0
 		end_server

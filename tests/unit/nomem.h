@@ -25,6 +25,11 @@ static inline void nomem_from(long nth, bool all)
 	(void)nth;
 	(void)all;
 }
+
+static inline long nomem_count(void)
+{
+	return 0;
+}
 #else
 #define NOMEM true
 #include "../lib/nomem.c"
@@ -35,6 +40,12 @@ static inline void nomem_from(long nth, bool all)
 	nomem_calls = 0;
 	nomem_at = nth;
 	nomem_on = all;
+}
+
+/* Allocations since then. */
+static inline long nomem_count(void)
+{
+	return nomem_calls;
 }
 #endif
 
