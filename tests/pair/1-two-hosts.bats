@@ -96,6 +96,26 @@ load ../lib/two_hosts
 	done
 }
 
+# What a sends is shaped to far less than the emulated CPUs carry; its ACKs and its part of the connection are not, or what b
+# sends would wait for them: with as many bytes in flight both directions would be as slow.
+@test "case 25: a link slow in one direction only: it has to reach the threshold, by itself" {
+	local program
+	tc qdisc add dev eth0 root handle 1: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2>tc.err &&
+		tc qdisc add dev eth0 parent 1:2 netem rate 256kbit limit 10000 2>tc.err &&
+		tc filter add dev eth0 parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:1 2>tc.err || skip "no netem: $(<tc.err)"
+	for program in write_bw read_bw; do
+		with_b "$program" -b -D 4 -s 1k -t 4 --qp-timeout 18 --min-bw 0.0003 --json=c.json --csv="$program.csv"
+		ended client 6
+		ended server 0
+		says client.err '1 KiB, client to server: bandwidth 0.0' ' of 0.0003 Gb/s '
+		json c.json '.results[0] | (ends | select(.direction == "client_to_server").bandwidth_gbps) as $to_b
+			| (ends | select(.direction == "server_to_client").bandwidth_gbps) as $to_a
+			| $to_b < 0.000256 and $to_a > $to_b and .bandwidth_gbps > $to_b'
+		[[ $(cut -d, -f18 "$program.csv" | sort) == $'both\nclient_to_server\ndirection\nserver_to_client' ]] || fail "$(<"$program.csv")"
+	done
+	tc qdisc del dev eth0 root
+}
+
 @test "a receiver that is stopped in bursts is what limits" {
 	local size
 	mkfifo never

@@ -9,7 +9,7 @@
 declare -A provider_module=([rxe]=rdma_rxe [siw]=siw)
 initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic ib_uverbs "${provider_module[$provider]}" rdma_ucm)
 # Only with a network card on the wire.
-initramfs_wire_modules=(virtio_net vmxnet3 sch_netem)
+initramfs_wire_modules=(virtio_net vmxnet3 sch_netem sch_prio cls_u32)
 initramfs_applets=(sh cat chroot chmod grep hostname insmod ip kill ln mkdir mkfifo mount ping
 		   poweroff rm setsid sleep stty timeout umount)
 
