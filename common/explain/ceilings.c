@@ -30,3 +30,14 @@ struct ceilings ceilings_of(const struct run_facts *r)
 	c.core_gbps = r->sender->full_share < 1 ? r->gbps / (1 - r->sender->full_share) : NAN;
 	return c;
 }
+
+double ceilings_lack(const struct run_facts *r, const struct ceilings *c)
+{
+	return 1 - r->gbps / fmin(c->link_gbps, c->pcie_gbps);
+}
+
+bool ceilings_fill_window(const struct run_facts *r, const struct ceilings *c, double share)
+{
+	return run_in_flight(r) <= FEW_IN_FLIGHT &&
+	       share > 1 - r->gbps / c->window_gbps + TIME_COUNTS;
+}

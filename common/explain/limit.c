@@ -199,15 +199,16 @@ static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 
 /*
  * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
- * nothing can be told.
+ * nothing can be told; nor of a few that software sent again, which costs but these.
  */
 static bool is_resent(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
 	struct finding loss;
 
-	if (!r->reliable || !(r->resent_share > AGAIN_COUNTS) ||
-	    r->resent_share * (double)r->messages < FEW_RESENT)
+	if (!r->reliable || !(r->resent_share > (r->software ? TIME_COUNTS : AGAIN_COUNTS)) ||
+	    r->resent_share * (double)r->messages < FEW_RESENT ||
+	    ceilings_fill_window(r, &j->top, r->resent_share))
 		return false;
 	finding_make(&loss, &(struct finding_facts){.code = FINDING_PACKET_LOSS,
 						    .value = {run_carrier(r)}});
@@ -230,7 +231,7 @@ static bool is_core(const struct judged *j)
 
 	if (r->lost || !(full + waits_schedule(r) < MOSTLY_FULL))
 		return false;
-	if (run_lacks_cpu(r, r->sender) > full)
+	if (run_lost_with_cpu(r) > full)
 		return set_shared_cpu(j, r->sender);
 	if (!(full + waits_schedule(r) < NEVER_FULL) ||
 	    (double)r->messages < QUEUES_FILLED * run_in_flight(r))
@@ -244,12 +245,6 @@ static bool is_core(const struct judged *j)
 						      "larger messages")});
 }
 
-/* What the run lacks of its slower ceiling, as a share of its time; NaN: unknown. */
-static double lacks(const struct judged *j)
-{
-	return 1 - j->r->gbps / fmin(j->top.link_gbps, j->top.pcie_gbps);
-}
-
 /*
  * Was F this run's for certain? Refuted by other traffic on the port, which may have been the one
  * that suffered: more than what was sent once, and with losses again. By a share that explains only
@@ -261,8 +256,8 @@ static bool is_mine(const struct judged *j, const struct finding_facts *f)
 {
 	double again = f->code == FINDING_PACKET_LOSS ? 1 / (1 - f->share) : 1;
 
-	return f->strength == FINDING_IS && f->share >= EXPLAINS * lacks(j) &&
-	       1 - lacks(j) >= REST_USED * (1 - f->share) &&
+	return f->strength == FINDING_IS && f->share >= EXPLAINS * ceilings_lack(j->r, &j->top) &&
+	       1 - ceilings_lack(j->r, &j->top) >= REST_USED * (1 - f->share) &&
 	       j->other.carried <= (1 + OTHER_COUNTS) * again && !j->r->both &&
 	       !(run_lacks_cpu(j->r, j->r->sender) > 0) && !(run_lacks_cpu(j->r, j->r->receiver) > 0) &&
 	       !(j->r->receiver->busy_share >= RECEIVER_BUSY);
@@ -270,20 +265,25 @@ static bool is_mine(const struct judged *j, const struct finding_facts *f)
 
 /*
  * The cause F took a share of the time that this run lacks. Refuted by a rate that the rest of the
- * time cannot reach, and by an event that happened but once or twice. ACKs come late where other
- * tasks have the CPU of the end that answers.
+ * time cannot reach, on the link or, after late ACKs, with so few messages in flight; and by an
+ * event that happened but once or twice. ACKs come late where other
+ * tasks have the CPU of the end that answers; and in software, that of the one that asks.
  */
 static bool set_event(const struct judged *j, const struct finding *f)
 {
 	enum finding_code by = limit_of_finding(f->is.code);
+	double share = f->is.share, lacks = ceilings_lack(j->r, &j->top);
+	bool late = f->is.code == FINDING_ACK_TIMEOUTS;
 
-	if (by == LIMIT_UNKNOWN || !(f->is.share >= TIME_COUNTS) ||
-	    f->is.share > lacks(j) + TIME_COUNTS ||
+	if (by == LIMIT_UNKNOWN || !(share >= TIME_COUNTS) || share > lacks + TIME_COUNTS ||
+	    (late && ceilings_fill_window(j->r, &j->top, share)) ||
 	    (by == LIMIT_LOSS && f->is.value[0].number < FEW_RESENT))
 		return false;
-	if (f->is.code == FINDING_ACK_TIMEOUTS && run_lacks_cpu(j->r, j->r->receiver) > 0)
+	if (late && run_lacks_cpu(j->r, j->r->receiver) > 0)
 		return set_shared_cpu(j, j->r->receiver);
-	return LIMIT(j, !is_mine(j, &f->is), .code = by, .end = f->is.end, .share = f->is.share,
+	if (late && j->r->software && run_lacks_cpu(j->r, j->r->sender) > share)
+		return false;
+	return LIMIT(j, !is_mine(j, &f->is), .code = by, .end = f->is.end, .share = share,
 		     .value = {FINDING_WORD("event", f->text), FINDING_WORD("advice", f->next)});
 }
 
@@ -329,16 +329,20 @@ static bool is_receiver(const struct judged *j)
 }
 
 /*
- * Other tasks had the CPU of an end. A queue that is full works on meanwhile: refuted by one that
- * always is, and for the other end by a steady rate.
+ * Other tasks had the CPU of an end. Of the sender that is the time in which its queue was not
+ * full: refuted by one that was full when it had no CPU, or not when it had. Of the other end,
+ * refuted by a steady rate, and by receives that were always posted.
  */
 static bool is_shared_cpu(const struct judged *j)
 {
-	const struct run_end *s = j->r->sender, *e = j->r->receiver;
+	const struct run_facts *r = j->r;
+	double rest = 1 - r->sender->full_share, lost = run_lost_with_cpu(r);
+	bool received = r->reliable && r->sender->event[PORT_RNR_RECEIVED] == 0;
 
-	if (!run_is_always_full(j->r) && run_lacks_cpu(j->r, s) > run_lacks_cpu(j->r, e))
-		e = s;
-	return !run_is_steady(j->r) && run_lacks_cpu(j->r, e) > 0 && set_shared_cpu(j, e);
+	if (rest >= TIME_COUNTS && lost >= EXPLAINS * rest && lost <= rest + TIME_COUNTS)
+		return set_shared_cpu(j, r->sender);
+	return !received && !run_is_steady(r) && run_lacks_cpu(r, r->receiver) > 0 &&
+	       set_shared_cpu(j, r->receiver);
 }
 
 /* By elimination, so it only may be. Refuted by a run with more QPs that is no faster. */

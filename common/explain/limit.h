@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "finding/finding.h"
 
 struct run_facts;
@@ -36,6 +38,12 @@ struct limit {
 
 /* Those of R. */
 struct ceilings ceilings_of(const struct run_facts *r);
+
+/* What R lacks of the slower one of link and PCIe, as a share of its time; NaN: unknown. */
+double ceilings_lack(const struct run_facts *r, const struct ceilings *c);
+
+/* So few messages are in flight that R's rate leaves no SHARE of the time for anything else. */
+bool ceilings_fill_window(const struct run_facts *r, const struct ceilings *c, double share);
 
 /* What limits a row, and what went wrong meanwhile. */
 struct explained {

@@ -15,7 +15,7 @@ void run_end_unknown(struct run_end *e, const char *name)
 	e->pcie_link = "";
 	e->rate_gbps = e->pcie_gbps = NAN;
 	e->full_share = e->schedule_share = e->busy_share = e->cpu_share = NAN;
-	e->stopped = e->stopped_s = NAN;
+	e->preempted = e->stopped = e->stopped_s = NAN;
 	e->alone_ns = e->completion_ns = e->counted_s = NAN;
 	for (int i = 0; i < PORT_EVENTS; i++)
 		e->event[i] = NAN;
@@ -37,6 +37,15 @@ double run_lacks_cpu(const struct run_facts *r, const struct run_end *e)
 	double lack = 1 - e->cpu_share;
 
 	return lack >= TIME_COUNTS && lack * r->seconds >= CPU_COUNTS_S ? lack : 0;
+}
+
+double run_lost_with_cpu(const struct run_facts *r)
+{
+	const struct run_end *s = r->sender;
+	double lack = run_lacks_cpu(r, s);
+	double queued = s->preempted * s->cpu_share * run_in_flight(r) / (double)r->messages;
+
+	return lack - fmin(lack, fmax(queued, 0)) * fmax(s->full_share / s->cpu_share, 0);
 }
 
 bool run_is_always_full(const struct run_facts *r)

@@ -25,6 +25,7 @@ struct run_end {
 	double completion_ns;  /* the same, in the run */
 	double busy_share;     /* time in which receives completed as fast as it polled */
 	double cpu_share; /* time in which a thread that spins had its CPU; the least of them */
+	double preempted; /* so often it lost it */
 	double stopped, stopped_s; /* its CPU limit is why: so often; NaN: it is not */
 	double counted_s; /* for how long its ports counted: the run and a little more */
 	double event[PORT_EVENTS]; /* what they counted */
@@ -71,6 +72,12 @@ double run_packets(const struct run_facts *r);
 
 /* The share of the run in which E lacked its CPU, if it counts; else 0. */
 double run_lacks_cpu(const struct run_facts *r, const struct run_end *e);
+
+/*
+ * The same of the sender, less the time in which its queue went on alone: as full as it was while
+ * the thread had its CPU, it held work for so long each time.
+ */
+double run_lost_with_cpu(const struct run_facts *r);
 
 /* The send queue was full for all of the run but what is too little to limit it; and so steadily
  * that the turns of no thread on its CPU made the rate. */

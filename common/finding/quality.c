@@ -54,13 +54,17 @@ static bool has_many_faults(const struct quality *q, bool latency, uint64_t mess
 		q->minor_faults > (double)messages * FAULTS_PER_MESSAGE);
 }
 
-/* Of a thread that sleeps it is not known how much of its CPU it lacked. */
+/*
+ * Other tasks had its CPU for less than its cgroup's limit kept it from it. Of a thread that sleeps
+ * it is not known how much of its CPU it lacked.
+ */
 bool quality_is_stopped(const struct quality *q)
 {
 	double lack_s = q->observed_s * (1 - q->on_cpu_percent / 100);
 
 	return !(q->on_cpu_percent >= 100 * CPU_LEAST) &&
-	       q->stopped_s > TIME_SAID * q->observed_s && !(q->stopped_s < EXPLAINS * lack_s);
+	       q->stopped_s > TIME_SAID * q->observed_s &&
+	       !(q->stopped_s < lack_s - q->stopped_s);
 }
 
 /* An unknown value is NaN, and no comparison with NaN is true. */

@@ -112,6 +112,7 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 		saw->completion_ns * depth_of(ep, mine) / (double)ep->options->experiment.tx_depth;
 	to->busy_share = saw->busy_share;
 	to->cpu_share = found->record.quality.on_cpu_percent / 100;
+	to->preempted = found->record.quality.preempted;
 	to->stopped = quality_is_stopped(&found->record.quality) ? found->record.quality.stopped
 								  : NAN;
 	to->stopped_s = found->record.quality.stopped_s;

@@ -157,9 +157,20 @@ static void by_other_tasks(void **state)
 	(void)state;
 	w->client.cpu_share = 0.37;
 	w->server.cpu_share = 0.9;
-	limited(w, LIMIT_RECEIVER, false, NULL); /* the queue is full all the same */
-	w->client.full_share = 0.9;
+	limited(w, LIMIT_UNKNOWN, false, NULL); /* the queues are full, and never empty, all the same */
+	w->client.event[PORT_RNR_RECEIVED] = NAN;
+	limited(w, LIMIT_RECEIVER, false, NULL);
+	w->server.cpu_share = 1;
+	w->client.full_share = 0.9; /* so that explains but a tenth of the time */
+	limited(w, LIMIT_UNKNOWN, false, NULL);
+	w->client.full_share = 0.35;
 	limited(w, LIMIT_CORE, false, NULL);
+	/* each time it lost its CPU, the queue held work for so long */
+	w->client.preempted = (double)w->r.messages / 128;
+	limited(w, LIMIT_UNKNOWN, false, NULL);
+	w->client.preempted /= 10;
+	limited(w, LIMIT_CORE, false, NULL);
+	w->client.preempted = NAN;
 	w->client.full_share = 0.97;
 	w->client.cpu_share = 1;
 	w->server.cpu_share = 0.37;

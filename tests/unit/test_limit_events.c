@@ -152,6 +152,18 @@ static void spurious_timeouts(void **state)
 	w->client.full_share = 0.9;
 	judge(w);
 	assert_int_equal(found.list[0].is.level, FINDING_WARN);
+	/* one message at a time, as fast as the way allows for 0.7 of the second */
+	w->client.event[PORT_ACK_TIMEOUT] = 6;
+	w->r.tx_depth = 1;
+	w->client.completion_ns = (double)w->r.message_bytes * 8 / w->r.gbps;
+	w->client.alone_ns = 0.7 * w->client.completion_ns;
+	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts");
+	/* software sends late where its CPU is another task's */
+	w->client.alone_ns /= 10;
+	limited(w, LIMIT_LOSS, false, "ack_timeouts");
+	w->r.software = true;
+	w->client.cpu_share = 0.3;
+	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts");
 }
 
 /* In both directions in turn: each end as the sender, and each link's faults once. */

@@ -174,7 +174,9 @@ static void words(void **state)
 	assert_string_equal(text, "its cgroup's CPU limit stopped it 47 times for 0.65 s: the thread "
 				  "got 31 % of its CPU");
 	assert_non_null(strstr(quality_next(&q, bandwidth(&q), text, sizeof(text)), "CPU limit of the pod"));
-	q.stopped_s = 0.1; /* others did more */
+	q.stopped_s = 0.4; /* others did a little, too */
+	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU_LIMIT));
+	q.stopped_s = 0.3; /* others did more */
 	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU));
 	q.on_cpu_percent = NAN; /* it sleeps */
 	assert_int_equal(bandwidth(&q), BIT(DISTURBED_CPU_LIMIT));
