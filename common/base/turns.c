@@ -37,18 +37,20 @@ static void give_turn(int signal, siginfo_t *info, void *context)
 {
 	const struct timespec nap = {.tv_nsec = SLEEP_NS};
 	struct turns *t = info->si_value.sival_ptr;
-	uint64_t seen = t->progress ? atomic_load_explicit(t->progress, memory_order_relaxed) : 0;
-	uint64_t now_ns = clock_now_ns();
+	uint64_t seen, now_ns = clock_now_ns();
 	bool waits;
 	int kept = errno;
 
 	(void)signal, (void)context;
-	if (seen != t->seen || !t->progress)
+	if (info->si_code != SI_TIMER) /* from another process */
+		return;
+	seen = atomic_load_explicit(t->progress, memory_order_relaxed);
+	if (seen != t->seen)
 		t->moved_ns = now_ns;
-	waits = now_ns - t->moved_ns >= WAITS_NS;
-	if (waits && nanosleep(&nap, NULL) == 0)
+	waits = now_ns - t->moved_ns >= t->patience_ns;
+	if ((waits || t->outranks) && nanosleep(&nap, NULL) == 0)
 		t->slept_ns += SLEEP_NS;
-	if (waits || yield())
+	if (waits || (!t->outranks && yield()))
 		t->period_ns = LEAST_NS;
 	else
 		t->period_ns = t->period_ns < MOST_NS / 2 ? t->period_ns * 2 : MOST_NS;
@@ -57,9 +59,10 @@ static void give_turn(int signal, siginfo_t *info, void *context)
 	errno = kept;
 }
 
-int turns_begin(struct turns *t, const _Atomic uint64_t *progress, struct fault *f)
+int turns_begin(struct turns *t, const _Atomic uint64_t *progress, uint64_t pause_ns,
+		struct fault *f)
 {
-	int class = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	int policy = sched_getscheduler(0), class = policy & ~SCHED_RESET_ON_FORK;
 	struct sigaction act = {.sa_sigaction = give_turn, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event = {
 		.sigev_notify = SIGEV_THREAD_ID,
@@ -68,10 +71,15 @@ int turns_begin(struct turns *t, const _Atomic uint64_t *progress, struct fault 
 		.sigev_notify_thread_id = gettid(),
 	};
 
-	*t = (struct turns){.progress = progress, .moved_ns = clock_now_ns()};
+	*t = (struct turns){.progress = progress,
+			    .moved_ns = clock_now_ns(),
+			    .patience_ns = WAITS_NS + pause_ns,
+			    .outranks = class != policy};
 	if (class != SCHED_FIFO && class != SCHED_RR)
 		return 0;
+	sigaddset(&act.sa_mask, SIGRTMIN);
 	sigaction(SIGRTMIN, &act, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &act.sa_mask, NULL); /* who started us may have blocked it */
 	if (timer_create(CLOCK_MONOTONIC, &event, &t->timer)) {
 		fault_raise(f, FAULT_LOCAL, errno, "timer_create");
 		fault_cause(f, "A thread that spins in a real-time class needs a timer to let "

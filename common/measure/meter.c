@@ -65,11 +65,13 @@ static int allocate_peak(struct meter *t)
 
 int meter_turns(struct meter *t)
 {
-	/* A wait for the schedule is not one for others: after a sleep the post would be late. */
-	bool by_clock = t->round.paced || t->round.gap_ns;
+	const struct round *r = &t->round;
+	uint64_t pause_ns = r->gap_ns;
 
-	return turns_begin(&t->turns, by_clock ? NULL : &t->worker->control->progress,
-			   &t->worker->fault);
+	if (r->paced)
+		pause_ns =
+			(uint64_t)clock_ticks_to_ns(r->clock, (double)(r->paced->burst_step >> 64));
+	return turns_begin(&t->turns, &t->worker->control->progress, pause_ns, &t->worker->fault);
 }
 
 static int allocate_meter_job(void *arg, unsigned i)

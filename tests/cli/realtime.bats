@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,rxe,plain
+# bats file_tags=standin
 # shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
 # Under chrt, on one CPU: what spins lets those run who end it, and the peer. tests/unit/test_turns.c
@@ -22,22 +22,20 @@ setup_file() {
 	chrt -f 5 true 2>/dev/null || skip_file 'no right to SCHED_FIFO (CAP_SYS_NICE)'
 }
 
+# bats test_tags=rxe
 @test "all programs end on one CPU, both ends in a real-time class" {
-	local class program
-	for class in -f -r; do
-		in_class "$class"
-		for program in "${measuring_programs[@]}"; do
-			server "$program"
-			client "$program" -D 0.3
-			finish server
-			ended client 0
-			ended server 0
-		done
+	local program
+	in_class -f
+	for program in "${measuring_programs[@]}"; do
+		server "$program"
+		client "$program" -D 0.3
+		finish server
+		ended client 0
+		ended server 0
 	done
 }
 
 @test "gdr_bw ends on one CPU, too" {
-	[[ ${RDMARK_PRELOAD-} ]] || skip 'needs a GPU'
 	driver
 	in_class -f
 	server gdr_bw
@@ -47,33 +45,58 @@ setup_file() {
 	ended server 0
 }
 
-@test "--verify, -b, several threads, a load and a schedule end on one CPU" {
+@test "--verify, -b, -e, several threads and a schedule end on one CPU" {
 	in_class -f
 	pair write_lat -n 20 --verify
 	pair send_bw -n 100 --verify
 	pair send_bw -b -D 0.3
+	pair send_bw -e -D 0.3
 	pair write_bw --threads 2 -D 0.3
 	pair send_lat --latency_rate 1k -D 0.3
 }
 
-@test "a priority below the peer's is no standstill" {
+# bats test_tags=rxe
+@test "a priority below the peer's is no standstill, with a schedule neither" {
+	local arguments
+	for arguments in 'write_lat -n 20' 'write_lat -n 20 --latency_rate 1k' 'send_bw -n 1000 --rate_limit 1'; do
+		in_class -f
+		server "${arguments%% *}"
+		through=(taskset -c "$cpu" chrt -f 10)
+		# shellcheck disable=SC2086 # words
+		client $arguments
+		finish server
+		ended client 0
+		ended server 0
+	done
+}
+
+# measuring PROGRAM [ARG…]: a server that lasts, and a client that measures for longer than the test.
+measuring() {
 	in_class -f
-	server write_lat
-	through=(taskset -c "$cpu" chrt -f 10)
-	client write_lat -n 20
-	finish server
+	server "$1" --persistent
+	start_client "$@" -D 60 --interval 0.1
+	until_says client.err 'messages/s'
+}
+
+@test "a signal ends the loop, at both ends" {
+	measuring write_bw
+	kill -TERM "${pid[client]}"
+	finish client
+	ended client 143
+	start_client write_bw -D 60 --interval 0.1
+	until_says client.err 'messages/s'
+	kill -TERM "${pid[server]}"
+	finish client server
 	ended client 0
 	ended server 0
 }
 
-@test "a signal ends the loop" {
-	in_class -f
-	server write_bw
-	start_client write_bw -D 60 --interval 0.1
-	until_says client.err 'messages/s'
-	kill -TERM "${pid[client]}"
-	finish client server
-	ended client 143
+@test "a deadline ends it" {
+	measuring send_bw --timeout 1
+	kill -STOP "${pid[server]}"
+	finish client
+	ended_with_any client 3 4 # no message, or no completion before that
+	says client.err ' for 1 s'
 }
 
 @test "the tour, and a server of every test" {
