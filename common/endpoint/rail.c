@@ -207,6 +207,7 @@ int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
 				 p->netdev[0] ? " " : "", p->netdev);
 	}
 	if (g) {
+		r->hca.info.roce_v1 = g->kind == GID_V1;
 		r->gid = g->raw;
 		r->route.gid_index = g->index;
 	}

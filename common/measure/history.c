@@ -115,6 +115,9 @@ static void explain_failure(struct history *h, const struct measurement *meas, s
 	if ((incomplete || meas->device_failed || f->errnum == ETIMEDOUT) &&
 	    blame_device(meas->ms->ep, f))
 		return;
+	if (unanswered && !h->messages &&
+	    hca_explain_namespace(&meas->ms->ep->rail[0].hca.info, f))
+		return;
 	if (f->from_peer || !incomplete)
 		return;
 	if (h->messages && unanswered)

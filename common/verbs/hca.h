@@ -32,6 +32,7 @@ struct hca_port {
 	struct gid *gids; /* the non-empty entries; owned */
 	size_t gid_count;
 	double sysfs_gbps; /* rate in sysfs; 0: none */
+	bool roce_v1; /* the GID that was chosen is of RoCE v1 */
 	int open_errno; /* why an existing device cannot be opened; then only `device` is valid */
 };
 
@@ -112,7 +113,7 @@ int hca_raise_removed(const struct hca *h, struct fault *f);
 
 /*
  * hca_now.c: QPs on route R do not work any more: if the port has changed so that they
- * cannot, replace F's cause and fix by that; and if they never could, because soft-RoCE does not
+ * cannot, replace F's cause and fix by that; and if no packet came, because soft-RoCE does not
  * reach the network namespace of PORT. True if so.
  */
 bool hca_explain_failure(const struct hca *h, const struct qp_route *r, struct fault *f);
@@ -166,10 +167,10 @@ static inline bool hca_is_software(const struct hca_port *p)
 	return hca_is_soft_roce(p) || p->attr.vendor_id == 0x626d74;
 }
 
-/* Its enum link_kind (verbs/vfault.h): its fabric's number; of soft-RoCE FABRICS. */
+/* Its enum link_kind (verbs/vfault.h): its fabric's number; of soft-RoCE FABRICS, of RoCE v1 the next. */
 static inline unsigned hca_link(const struct hca_port *p)
 {
-	return hca_is_soft_roce(p) ? FABRICS : p->fabric;
+	return hca_is_soft_roce(p) ? FABRICS : p->roce_v1 ? FABRICS + 1 : p->fabric;
 }
 
 /* Convert enum ibv_mtu to bytes (256 … 4096), and back; 0 if invalid. */

@@ -111,6 +111,8 @@ int hca_raise_not_active(const struct hca_port *p, struct fault *f)
 		fix = physical[i].ethernet;
 	else if (guid && (i == LINK_UP || i == DISABLED))
 		fix = VIRTUAL_FIX;
+	if (p->fabric == FABRIC_EFA)
+		fix = "check dmesg, and the instance's EFA interface";
 	fault_cause(f, "%s%s", physical[i].cause, zero);
 	return fault_fix(f, "%s", fix);
 }

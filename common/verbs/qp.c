@@ -245,10 +245,9 @@ static int raise_no_qp(unsigned made, const struct qp_attr *a, struct fault *f)
 	}
 	vfault_raise(f, err, (size_t)WQE_BYTES * (a->tx_depth + a->rx_depth),
 		     "ibv_create_qp(%u of %u)", made + 1, a->count);
-	fault_cause(f, "It was asked for %u sends and %u receives", a->tx_depth, a->rx_depth);
+	fault_cause(f, "The QP was to hold %u sends and %u receives", a->tx_depth, a->rx_depth);
 	if (made)
-		return fault_fix(f, "check dmesg; use at most %u QPs (-q), which could be created",
-				 made);
+		return fault_fix(f, "check dmesg; use -q %u at most", made);
 	return fault_fix(f, "check dmesg: the driver logs what it refuses; does it create a QP with "
 			    "-t 1 -r 1?");
 }
@@ -285,7 +284,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	s->to_rts = a->transport->to_rts;
 	if (hca_lacks_rnr_retry(&h->info))
 		s->to_rts &= ~IBV_QP_RNR_RETRY;
-	_Static_assert((unsigned)LINK_KIND_SOFT == FABRICS, "of fabrics, then soft-RoCE");
+	_Static_assert((unsigned)LINK_KIND_SOFT == FABRICS, "of fabrics, then these");
 	s->link = hca_link(&h->info);
 	s->local = s->link == LINK_KIND_IWARP;
 	s->qp = calloc(a->count, sizeof(struct ibv_qp *));

@@ -132,6 +132,12 @@ const struct link_words *vfault_words(enum link_kind link)
 			"what else keeps both hosts busy, and the drops of their netdevs (ip -s link)",
 			"dmesg, the load and the netdevs of both hosts",
 			"dmesg and the netdevs of both hosts (ip -s link)", PING, true},
+		[LINK_KIND_ROCE_V1] = {
+			"that both ports are in one VLAN, since RoCE v1 is not routed, the MTU of the "
+			"switches, and pause settings",
+			"the discards of NICs and switch ports, pause (PFC) and buffers along the path",
+			HOSTS, COUNTED,
+			"that both ports are in one VLAN, or choose the GIDs with -x on both ends", true},
 	};
 
 	return &words[link];

@@ -14,7 +14,15 @@
 #include "base/fault.h"
 
 /* What carries a port's packets, as far as words about them go: hca_link(). */
-enum link_kind { LINK_KIND_IB, LINK_KIND_ROCE, LINK_KIND_IWARP, LINK_KIND_EFA, LINK_KIND_SOFT };
+enum link_kind {
+	LINK_KIND_IB,
+	LINK_KIND_ROCE,
+	LINK_KIND_IWARP,
+	LINK_KIND_EFA,
+	LINK_KIND_SOFT,
+	LINK_KIND_ROCE_V1,
+	LINK_KINDS
+};
 
 /* What to check, of the host of that port and of its peer: texts that follow "check ". */
 struct link_words {

@@ -81,6 +81,9 @@ finds() {
 	finds 6 'Its netdev (not visible here) has no carrier or is not up. '
 	on 'roce0 netdev=eth7 state=DOWN phys_state=Polling'
 	finds 6 'nothing answers at its other end' cable
+	on 'efa0 efa state=DOWN gid.0=fe80::1'
+	finds 6 'efa0 port 1: fault: the port is DOWN. ' "check dmesg, and the instance's EFA interface"
+	says_no look.out cable transceiver switch
 	on 'roce0 netdev=eth7 state=DOWN phys_state=LinkUp'
 	finds 6 'The link is physically up (phys_state LinkUp), the port is not. Next: check dmesg'
 	on 'iw0 iwarp state=INIT'

@@ -52,7 +52,7 @@ document() { # FILTER PROGRAM ARG…
 }
 
 @test "port INIT: no subnet manager has configured it" {
-	on "$ib state=INIT lid=0"
+	on "$ib state=INIT lid=0 sm_lid=0"
 	start cli write_bw
 	finish cli
 	ended cli 1

@@ -17,6 +17,8 @@ static const char *const foreign[][16] = {
 			  "EFA", "TCP", "iWARP", "oft-RoCE", "RoCE", "ethtool", "netdev"},
 	[LINK_KIND_ROCE] = {"LID", "subnet manager", "perfquery", "security group", "EFA", "TCP",
 			    "iWARP", "oft-RoCE"},
+	[LINK_KIND_ROCE_V1] = {"LID", "subnet manager", "perfquery", "security group", "EFA", "TCP",
+			       "iWARP", "oft-RoCE", "UDP", "4791", "firewall", "route ", "ECN", "ping"},
 	[LINK_KIND_IWARP] = {"LID", "subnet manager", "perfquery", "security group", "EFA", "UDP",
 			     "4791", "RoCE", "pause", "PFC", "ECN"},
 	[LINK_KIND_EFA] = {"LID", "subnet manager", "perfquery", "UDP", "4791", "firewall", "RoCE",
@@ -35,7 +37,7 @@ static void fits(enum link_kind link, const char *text)
 static void words_are_of_the_link(void **state)
 {
 	(void)state;
-	for (enum link_kind link = 0; link <= LINK_KIND_SOFT; link++) {
+	for (enum link_kind link = 0; link < LINK_KINDS; link++) {
 		const struct link_words *w = vfault_words(link);
 
 		fits(link, w->way);
@@ -51,7 +53,7 @@ static void statuses_are_of_the_link(void **state)
 	char text[2048];
 
 	(void)state;
-	for (enum link_kind link = 0; link <= LINK_KIND_SOFT; link++)
+	for (enum link_kind link = 0; link < LINK_KINDS; link++)
 		for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_TM_RNDV_INCOMPLETE; status++)
 			for (uint32_t vendor = 0; vendor < 20; vendor++) {
 				struct ibv_wc wc = {.status = status, .vendor_err = vendor};
@@ -72,10 +74,10 @@ static void no_answer(void **state)
 	static const char *const words[] = {
 		[LINK_KIND_IB] = "subnet manager", [LINK_KIND_ROCE] = "UDP port 4791",
 		[LINK_KIND_IWARP] = "iWARP uses TCP", [LINK_KIND_EFA] = "security group",
-		[LINK_KIND_SOFT] = "netdevs of both ends are up"};
+		[LINK_KIND_SOFT] = "netdevs of both ends are up", [LINK_KIND_ROCE_V1] = "one VLAN"};
 
 	(void)state;
-	for (enum link_kind link = 0; link <= LINK_KIND_SOFT; link++) {
+	for (enum link_kind link = 0; link < LINK_KINDS; link++) {
 		struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
 		struct fault f = {0};
 
@@ -96,6 +98,8 @@ static void kinds(void **state)
 
 	(void)state;
 	assert_int_equal(hca_link(&p), LINK_KIND_ROCE);
+	p.roce_v1 = true;
+	assert_int_equal(hca_link(&p), LINK_KIND_ROCE_V1);
 	p.attr.vendor_id = 0xffffff;
 	assert_int_equal(hca_link(&p), LINK_KIND_SOFT);
 	p = (struct hca_port){.fabric = FABRIC_EFA};
