@@ -21,6 +21,8 @@ static int choose_transport(struct endpoint *ep, const struct hca_port *p)
 
 static int check_transport(struct endpoint *ep, const struct hca_port *p)
 {
+	if (ep->server)
+		fault_phase(ep->fault, "agreeing with the client");
 	return operation_check_fabric(&ep->options->experiment, p,
 				      ep->server
 					      ? "choose devices of one fabric with -d on both ends"

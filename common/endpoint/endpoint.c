@@ -65,7 +65,12 @@ int endpoint_abort(struct endpoint *ep)
 static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t want_bytes,
 		     uint64_t max_bytes, const char *option)
 {
-	fault_raise(ep->fault, FAULT_USAGE, 0,
+	bool sweep = ep->options->experiment.sweep;
+	enum fault_code code = endpoint_misfit(ep, option[1] == 's' ? "size" : "staged-chunk");
+
+	if (ep->server)
+		fault_phase(ep->fault, "agreeing with the client");
+	fault_raise(ep->fault, sweep ? FAULT_USAGE : code, 0,
 		    "messages of %s are too large: %s port %u supports at most %s",
 		    units_size(want_bytes).text, p->device, p->port, units_size(max_bytes).text);
 	return fault_fix(ep->fault, "use a smaller %s", option);

@@ -213,7 +213,11 @@ static int make_receives(struct worker *t)
 	if (!depth)
 		return 0;
 	if (ep->own_schedule && depth < ep->options->experiment.staged_slots + STAGED_BATCH) {
-		fault_raise(&t->fault, FAULT_USAGE, 0,
+		bool chose = options_given(ep->options, "rx-depth");
+
+		if (ep->server)
+			fault_phase(&t->fault, "agreeing with the client");
+		fault_raise(&t->fault, chose ? FAULT_USAGE : endpoint_misfit(ep, "staged-slots"), 0,
 			    "a receive queue of %u is too short for --staged-slots %u", depth,
 			    (unsigned)ep->options->experiment.staged_slots);
 		if (plan.max_wr <= STAGED_BATCH)

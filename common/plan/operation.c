@@ -174,7 +174,7 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 	if (over->efa == efa)
 		return efa ? efa_check(p->device, f) : 0;
 	fault_raise(f, FAULT_UNAVAILABLE, 0,
-		    "-c/--connection %s is not supported on %s, which is %s", over->name, p->device,
+		    "transport %s is not supported on %s, which is %s", over->name, p->device,
 		    fabric_row(p->fabric)->name);
 	fault_cause(f, "%s",
 		    efa ? "An Elastic Fabric Adapter has no connections: its transport is SRD"

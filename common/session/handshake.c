@@ -68,6 +68,7 @@ json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 	json_object_set_new(m, "experiment",
 			    experiment_to_json(&ep->options->experiment, ep->options->traits));
 	hello_write_sweep(&ep->options->sweep, m);
+	hello_write_given(ep->options, m);
 	if (ep->default_depth)
 		json_object_set_new(m, "default_depth", json_true());
 	if (ep->room_bytes)
@@ -235,8 +236,12 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 		return 0; /* LIDs do, or IP addresses */
 	fault_raise(
 		ep->fault, endpoint_misfit(ep, "gid-index"), 0,
-		"the two ends have no type of GID in common: the first type of the server's %s is %s",
-		r->hca.info.device, n ? gid_kind_name(mine[0]) : "none");
+		"the two ends have no type of GID in common: the first type of the server's %s is %s, "
+		"of the client's %s",
+		r->hca.info.device, n ? gid_kind_name(mine[0]) : "none",
+		json_array_size(kinds) ? gid_kind_name((enum gid_kind)json_integer_value(
+						 json_array_get(kinds, 0)))
+				       : "none");
 	return fault_fix(ep->fault, "give both netdevs an address of one family, or choose GIDs "
 				    "with -x on both ends");
 }

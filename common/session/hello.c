@@ -128,6 +128,32 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	return hello_experiment(o, m, json_array_size(rails), e, f);
 }
 
+static const char *const may_misfit[] = {"size",       "staged-slots", "staged-chunk", "rx-depth",
+					 "ib-dev",     "gid-index",    "pkey_index"};
+
+void hello_write_given(const struct options *o, json_t *m)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < sizeof(may_misfit) / sizeof(may_misfit[0]); i++)
+		if (options_given(o, may_misfit[i]))
+			json_array_append_new(names, json_string(may_misfit[i]));
+	if (json_array_size(names))
+		json_object_set(m, "given", names);
+	json_decref(names);
+}
+
+void hello_read_given(struct options *o, const json_t *m)
+{
+	const json_t *names = json_object_get(m, "given"), *name;
+	size_t at;
+
+	json_array_foreach (names, at, name)
+		for (size_t i = 0; i < sizeof(may_misfit) / sizeof(may_misfit[0]); i++)
+			if (json_is_string(name) && !strcmp(json_string_value(name), may_misfit[i]))
+				o->given[options_find(may_misfit[i]) - options_table()] = true;
+}
+
 void hello_write_sweep(const struct sweep *sweep, json_t *m)
 {
 	json_t *names = json_array();

@@ -152,6 +152,11 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 int hello_experiment(const struct offer *o, const json_t *m, size_t rails, struct experiment *e,
 		     struct fault *f);
 
+/* Add the names of those options that the client gave and whose values may not fit the server; note
+ * them as given in O: endpoint_misfit(). */
+void hello_write_given(const struct options *o, json_t *m);
+void hello_read_given(struct options *o, const json_t *m);
+
 /* Add the names of the options that the client varies to its hello M; read them as axes without
  * values. */
 void hello_write_sweep(const struct sweep *sweep, json_t *m);

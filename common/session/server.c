@@ -26,6 +26,7 @@ static int adopt_client(struct session *s, const json_t *m)
 	if (hello_check(o, m, &e, &p->fault))
 		return -1;
 	session_serve(s, o);
+	hello_read_given(&p->options, m);
 	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m) ||
 	    message_u64_if(m, "room_bytes", PLAN_SWEEP_LAST, &s->ep.room_bytes, &p->fault))
 		return -1;

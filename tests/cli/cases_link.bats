@@ -72,6 +72,26 @@ between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the serv
 		fail "$software"
 }
 
+@test "case 26: RoCE v1 is not routed, and has no UDP port" {
+	on 'mlx5_0 gid.0=v1/10.0.0.1'
+	fails 3 wc:1:12:129
+	tells 'are in one VLAN, since RoCE v1 is not routed' "the client's mlx5_0 port 1 (GID 0: 10.0.0.1)"
+	not firewall UDP 4791 'route between' ECN
+}
+
+@test "case 26: soft-RoCE's network namespace is no cause where packets came, or the answer says so" {
+	on 'rxe0 vendor=0xffffff gid.1=v2/127.0.0.1'
+	fails 1 wc:1:13:0
+	tells 'use a larger --rx-depth'
+	not namespace
+	server write_bw
+	SIMVERBS_FAULT=delay:40:3600000 client write_bw -n 200 --timeout 3 --json=c.json
+	finish server
+	ended client 4
+	tells '39 messages completed before' 'came through before'
+	not namespace
+}
+
 @test "case 27: EFA: the first message is lost, or not answered: the security group, both ways" {
 	on 'efa_0 efa speed=HDR'
 	server send_lat --timeout 3
@@ -120,8 +140,40 @@ apart() {
 	json c.json '.status == "unavailable" and .error.exit_status == 77'
 	of_server=(-x 0)
 	apart 2 'sim0 gid.0=v2/10.0.0.1' 'sim0 gid.0=v1/10.0.0.2'
+	tells 'RoCE v2 IPv4, of the client'"'s RoCE v1"
 	of_server=(-d mlx5_0)
 	apart 2 "$ib lid=3" 'sim0 gid.1=v2/127.0.0.1'
+	of_server=()
+	apart 2 "$ib lid=3" 'sim0 gid.1=v2/127.0.0.1' -d sim0
+	apart 2 'sim0 gid.0=v2/10.0.0.1' 'sim0 gid.0=v1/10.0.0.2' -x 0
+	apart 77 "$ib lid=3" 'efa_0 efa speed=HDR'
+	tells 'transport SRD is not supported on mlx5_0, which is InfiniBand'
+	not --connection
+}
+
+@test "a default of the client that the server's device cannot take is the machines, 77; a value is 2" {
+	local program size
+	for program in write_bw send_bw; do
+		for size in '77 ' '2 -s 8k'; do
+			on 'sim0 gid.1=v2/127.0.0.1 max_msg=4k'
+			server $program
+			on 'sim0 gid.1=v2/127.0.0.1'
+			# shellcheck disable=SC2086 # words, or none
+			client $program -n 5 ${size#* }
+			waits_on
+			ended client ${size% *}
+			says client.err 'are too large: sim0 port 1 supports at most 4 KiB'
+		done
+	done
+	for size in '77 ' '2 --staged-slots=8'; do
+		on 'sim0 gid.1=v2/127.0.0.1 max_depth=4'
+		server gdr_bw
+		on 'sim0 gid.1=v2/127.0.0.1'
+		client gdr_bw -D 0.1 ${size#* }
+		waits_on
+		ended client ${size% *}
+		says client.err 'a receive queue of 4 is too short for --staged-slots 8' 'add --plain'
+	done
 }
 
 @test "case 33: gdr_bw does not list -b, which it has no cell for" {
