@@ -45,6 +45,7 @@ static void by_pcie(void **state)
 		w->server.pcie_gbps = carries[i];
 		limited(w, LIMIT_PCIE, true, NULL);
 		assert_non_null(strstr(judge(w).finding.text, "the PCIe link of the server"));
+		assert_string_equal(judge(w).finding.next, ""); /* the adapter can do no more */
 		w = slowed(0.95 * carries[i]);
 		w->client.pcie_gbps = carries[i];
 		w->client.pcie_trained_down = true;
