@@ -66,7 +66,7 @@ static void collect(struct figure *one, int side, const json_t *rows, double *ro
 }
 
 /* Once both sides of ONE have been collected: what is known of a lone connection. */
-static void settle_lone(struct figure *one, bool percentile, bool itself)
+static void decide_lone(struct figure *one, bool percentile, bool itself)
 {
 	struct compare_side *s = one->judged.side;
 
@@ -112,7 +112,7 @@ static int add_figure(struct figures *fs, const json_t *group, size_t kind)
 		collect(one, side, rows, room);
 		free(room);
 	}
-	settle_lone(one, percentile, json_equal(json_array_get(both, 0), json_array_get(both, 1)));
+	decide_lone(one, percentile, json_equal(json_array_get(both, 0), json_array_get(both, 1)));
 	if (one->runs[0] && one->runs[1]) {
 		fs->count++;
 	} else {

@@ -56,7 +56,7 @@ static const struct advice {
 
 /* Options of earlier versions, and what to do instead. */
 static const struct advice removed[] = {
-	{"load load-size", "run write_bw beside it, on other QPs of the same ports"},
+	{"load load-size", "run write_bw at the same time, between the same ports"},
 };
 
 bool options_applies(const struct option_row *row, unsigned traits)

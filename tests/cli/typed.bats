@@ -33,8 +33,8 @@ no_device_here() {
 }
 
 @test "an option of an earlier version is unknown, with what to do instead" {
-	answered 'unknown option --load-size. Fix: run write_bw beside it' send_lat --load-size 64 localhost
-	answered 'unknown option --load=1g. Fix: run write_bw beside it' send_lat --load=1g localhost
+	answered 'unknown option --load-size. Fix: run write_bw at the same time' send_lat --load-size 64 localhost
+	answered 'unknown option --load=1g. Fix: run write_bw at the same time' send_lat --load=1g localhost
 }
 
 @test "- and _ are the same in the name of an option" {
