@@ -22,12 +22,12 @@ int sweep_command(char **argv);
 
 /*
  * What would `run` refuse with ARGV on every host? Checked here, before a launcher starts it there:
- * the options, the program's, and, of the hosts of --hosts, the schedule and the ports. IN_SLURM:
- * it will be in a job of Slurm. With --dry-run it says on standard output what the run would be.
- * *LASTS_S (NULL: of no interest) is how long it lasts, or with hosts that are not known, at most.
+ * the options, the program's, and, of the hosts of --hosts, the schedule and the ports. With --dry-run
+ * it says on standard output what the run would be. *LASTS_S (NULL: of no interest) is how long it
+ * lasts, or with hosts that are not known, at most.
  * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
-int run_check(char **argv, bool in_slurm, double *lasts_s, struct fault *f);
+int run_check(char **argv, double *lasts_s, struct fault *f);
 
 /*
  * The sizes of -s among the WORDS of a program and its options, where there are several: "4k,1m",

@@ -239,7 +239,7 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 			who = poll_once(l, l->stop->fd, first, &woken);
 		if (woken)
 			stop_drain(l->stop);
-		/* It may have been seen while munged was asked, or what is written waited. */
+		/* It may have been seen while what is written waited. */
 		if (l->stop->signal)
 			rc = stop_raise(l->stop, f);
 		else if (!who && l->until_ns && clock_now_ns() >= l->until_ns)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * timed_call: a call that may hang, such as one to another daemon or to a name service, with a
- * limit.
+ * timed_call: a call that may hang, such as one to a name service, with a limit.
  *
  * It runs in a thread of its own. If that has not ended in time, or a signal comes, the caller goes
  * on and the thread is left alone: it releases what it used when the call ends at last. Until then

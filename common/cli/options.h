@@ -152,7 +152,7 @@ struct local_options {
 	uint64_t cuda_dmabuf, cuda_pcie;
 	uint64_t cuda_mem_type; /* perftest's number */
 	uint64_t gpu_path; /* enum gpu_path */
-	const char *auth, *allow; /* as typed: admit/auth.h; NULL: not given */
+	const char *auth; /* as typed: admit/auth.h; NULL: not given */
 	uint64_t timeout_ns;
 	uint64_t connect_timeout_ns;
 	uint64_t ready_fd; /* AUTO: none */

@@ -57,6 +57,7 @@ static const struct advice {
 /* Options of earlier versions, and what to do instead. */
 static const struct advice removed[] = {
 	{"load load-size", "run write_bw at the same time, between the same ports"},
+	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
 };
 
 bool options_applies(const struct option_row *row, unsigned traits)

@@ -152,7 +152,7 @@ static int greet_server(struct queue *q)
 	if (!m)
 		return -1;
 	/* With --auth both ends prove who they are first. */
-	sent = (p->auth.method
+	sent = (p->auth.file
 			? auth_introduce(&p->auth, &s->link.oob, m, s->link.timeout_ns, &p->fault)
 			: link_send(&s->link, m)) == 0;
 	wait = message_wait(s->link.timeout_ns);

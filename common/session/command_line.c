@@ -183,8 +183,7 @@ static int check_file(struct program *p)
 		return 0;
 	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap in a server needs --auth");
 	fault_cause(&p->fault, "Everybody on the network could read and change the file");
-	return fault_fix(&p->fault, "say who may: --auth=munge, --auth=key:FILE, or --auth=none "
-				    "for everybody");
+	return fault_fix(&p->fault, "say who may: --auth=key:FILE, or --auth=none for everybody");
 }
 
 /* The file of --prom, also if what is wrong stands before it; NULL: none. */
@@ -235,7 +234,7 @@ int command_line_read(struct program *p)
 		return -1;
 	p->server = p->options.local.host == NULL;
 	if (check_combined(p) || report_check_counters(p->options.local.counters, &p->fault) ||
-	    auth_read(&p->auth, p->options.local.auth, p->options.local.allow, &p->fault))
+	    auth_read(&p->auth, p->options.local.auth, &p->fault))
 		return -1;
 	adjust_output(p);
 	if (repeat_read(&p->repeat, &p->options, p->test->latency, &p->fault))

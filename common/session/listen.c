@@ -54,8 +54,8 @@ static int announce(struct program *p)
 		report_log(&p->report, "one client may use %s, and the whole rate of its link",
 			   limits_text(l, limits, sizeof(limits)));
 	if (l->persistent && !l->auth && !l->source_ip)
-		report_log(&p->report, "for clients of this host only: --auth=munge or "
-				       "--auth=key:FILE lets in others, --auth=none everybody");
+		report_log(&p->report, "for clients of this host only: --auth=key:FILE lets in "
+				       "others, --auth=none everybody");
 	for (size_t i = 0; i < p->offers; i++)
 		if (fault_is(&p->offer[i].refused))
 			report_log(&p->report, "%s is not served: %s", p->offer[i].test->name,
@@ -110,6 +110,6 @@ int listen_open(struct session *s)
 	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
 	p->listener.vet = vet_client;
 	p->listener.vet_arg = p;
-	p->listener.auth = p->auth.method ? &p->auth : NULL;
+	p->listener.auth = p->auth.file ? &p->auth : NULL;
 	return announce(p);
 }

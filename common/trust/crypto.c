@@ -25,8 +25,7 @@
 #define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
 #define ROW(function) {#function, offsetof(struct crypto, function)},
 
-/* Look up the functions in the library. */
-static int look_up(struct crypto *c, struct fault *f)
+int crypto_open(struct crypto *c, struct fault *f)
 {
 	static const struct {
 		const char *name;
@@ -53,13 +52,6 @@ static int look_up(struct crypto *c, struct fault *f)
 		memcpy((char *)c + entry[i].offset, &symbol, sizeof(symbol));
 	}
 	return 0;
-}
-
-int crypto_open(struct crypto *c, struct fault *f)
-{
-	char hex[CRYPTO_HEX];
-
-	return look_up(c, f) || crypto_hash(c, "", hex, f) ? -1 : 0;
 }
 
 /*
@@ -179,34 +171,16 @@ int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f)
 	return rc;
 }
 
-void crypto_hex(const unsigned char *data, size_t size, char *hex)
-{
-	for (size_t i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", data[i]);
-}
-
-/* Raise the fault that FUNCTION of the library failed. */
-static int failed(const char *function, struct fault *f)
+/* Raise the fault that HMAC() of the library failed. */
+static int failed(struct fault *f)
 {
 	bool memory = errno == ENOMEM;
 
-	fault_raise(f, FAULT_LOCAL, memory ? ENOMEM : 0, "libcrypto: %s", function);
+	fault_raise(f, FAULT_LOCAL, memory ? ENOMEM : 0, "libcrypto: HMAC");
 	if (memory)
 		return -1;
 	fault_cause(f, "Its configuration loads no provider of SHA-256, or forbids it");
 	return fault_fix(f, "see `openssl list -providers`, and what OPENSSL_CONF names");
-}
-
-int crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX], struct fault *f)
-{
-	unsigned char hash[CRYPTO_HASH] = {0};
-
-	errno = 0;
-	memset(hex, 0, CRYPTO_HEX);
-	if (!c->SHA256((const unsigned char *)text, strlen(text), hash))
-		return failed("SHA256", f);
-	crypto_hex(hash, sizeof(hash), hex);
-	return 0;
 }
 
 int crypto_derive(const struct crypto *c, const struct crypto_key *k, const char *purpose,
@@ -222,7 +196,7 @@ int crypto_derive(const struct crypto *c, const struct crypto_key *k, const char
 	if (!c->HMAC(c->EVP_sha256(), no_salt, CRYPTO_HASH, k->bytes, k->size, extracted, &bytes) ||
 	    !c->HMAC(c->EVP_sha256(), extracted, CRYPTO_HASH, info, size, mac, &more) ||
 	    bytes != CRYPTO_HASH || more != CRYPTO_HASH)
-		return failed("HMAC", f);
+		return failed(f);
 	memcpy(derived, mac, CRYPTO_HASH);
 	return 0;
 }

@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * crypto: OpenSSL, opened at run time: SHA-256, and the key in a file; tls.h uses the rest.
+ * crypto: OpenSSL, opened at run time, and the key in a file; tls.h uses the rest.
  *
  * Every distribution maintains it, and hosts have it for ssh or curl already, while libsodium is
  * not in the base repositories of RHEL. It is opened by the first use of --auth: a run without
  * it does not pay for loading that. Its types are those of its headers; they are
  * the same in 1.1.1 and 3.
- * A function of it that fails says so: its configuration can leave it without SHA-256. Any thread
- * may call.
+ * Its configuration can leave it without SHA-256, which crypto_derive() finds. Any thread may call.
  */
 #pragma once
 
 #include <openssl/err.h>
 #include <openssl/hmac.h>
-#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <stddef.h>
 
 #include "base/fault.h"
 
 #define CRYPTO_HASH    32
-#define CRYPTO_HEX     65 /* a SHA-256 in hexadecimal, with the 0 */
 #define CRYPTO_KEY_MIN 32u
 #define CRYPTO_KEY_MAX 4096u
 
 /* clang-format off */
 #define CRYPTO_ENTRIES(X)							\
-	X(EVP_sha256) X(SHA256) X(HMAC)						\
+	X(EVP_sha256) X(HMAC)							\
 	X(ERR_clear_error) X(ERR_peek_error) X(ERR_peek_last_error)		\
 	X(ERR_reason_error_string)						\
 	X(TLS_method) X(SSL_CTX_new) X(SSL_CTX_free) X(SSL_CTX_ctrl)		\
@@ -52,7 +49,7 @@ struct crypto_key {
 	size_t size;
 };
 
-/* Open the library, and see that it has SHA-256. Raises FAULT_UNAVAILABLE or FAULT_LOCAL. */
+/* Open the library. Raises FAULT_UNAVAILABLE or FAULT_LOCAL. */
 int crypto_open(struct crypto *c, struct fault *f);
 
 /*
@@ -60,15 +57,6 @@ int crypto_open(struct crypto *c, struct fault *f);
  * read or change the file, or if it is too short or easy to guess.
  */
 int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f);
-
-/* Write the SIZE bytes of DATA in hexadecimal to HEX, which has 2 * SIZE + 1 bytes. */
-void crypto_hex(const unsigned char *data, size_t size, char *hex);
-
-/*
- * Write the SHA-256 of TEXT to HEX. Returns 0, or -1 with FAULT_LOCAL: then HEX is "", which is
- * equal to no credential's.
- */
-int crypto_hash(const struct crypto *c, const char *text, char hex[CRYPTO_HEX], struct fault *f);
 
 /*
  * Write to DERIVED what HKDF-SHA256 (RFC 5869, without salt) makes of K for PURPOSE: a key of fixed

@@ -135,7 +135,7 @@ int run_command(char **argv)
 	int rc = run_options(&r.asked, argv, &r.fault);
 
 	if (!rc && r.asked.dry_run)
-		rc = run_check(argv, false, NULL, &r.fault) ? -1 : 1;
+		rc = run_check(argv, NULL, &r.fault) ? -1 : 1;
 	if (rc > 0)
 		return list_finish(stdout, PAIRS);
 	if (!rc)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admit/auth.h"
 #include "base/clock.h"
 #include "base/terminal.h"
 #include "base/units.h"
@@ -48,7 +49,7 @@ static const struct option_row options[] = {
 	OPTION(players.port_step, "port-step", "N", COMMAND_COUNT, UINT16_MAX,
 	       "host I has port P + N * I: several hosts on one address"),
 	OPTION(auth, "auth", "METHOD", COMMAND_TEXT, 0,
-	       "how both ends prove who they are (on Slurm: munge)"),
+	       "how both ends prove who they are: key:FILE or none"),
 	OPTION(title, "title", "TEXT", COMMAND_TEXT, 200,
 	       "what this run is, for documents and pictures"),
 	{.name = NULL},
@@ -185,19 +186,19 @@ static int check_start(struct run *r)
 	return 0;
 }
 
-/* Slurm's nodes have munge. Elsewhere the user says who may use the servers of all nodes. */
+/* The user says who may use the servers of all nodes. */
 static int choose_auth(struct run *r)
 {
+	struct auth auth;
+
 	r->auth = r->asked.auth ? r->asked.auth : r->line.auth;
-	if (!r->auth && getenv("SLURM_JOB_ID"))
-		r->auth = "munge";
 	if (r->auth)
-		return 0;
+		return auth_read(&auth, r->auth, &r->fault);
 	fault_raise(&r->fault, FAULT_USAGE, 0, "--auth is missing");
 	fault_cause(&r->fault, "Everybody could use this host's servers while the run lasts");
 	return fault_fix(&r->fault,
-			 "say who may: --auth=munge, --auth=key:FILE, or --auth=none for "
-			 "everybody");
+			 "say who may: --auth=key:FILE, a file that all nodes have, for example in "
+			 "a shared home directory, or --auth=none for everybody");
 }
 
 /* Of hosts that only the launcher knows: is there a schedule of that name? Its files were read. */
@@ -280,14 +281,12 @@ static double longest_s(const struct run *r)
 	return fmax(rounds, SCHEDULE_HOSTS_MAX) * slot_s;
 }
 
-int run_check(char **argv, bool in_slurm, double *lasts_s, struct fault *f)
+int run_check(char **argv, double *lasts_s, struct fault *f)
 {
 	struct run r = {.stop.fd = -1};
 	int rc = run_options(&r.asked, argv, &r.fault);
 
 	r.asked.players.anyone = true;
-	if (!r.asked.auth && in_slurm)
-		r.asked.auth = "munge";
 	if (!rc)
 		rc = make_plan(&r);
 	if (!rc && r.asked.dry_run)

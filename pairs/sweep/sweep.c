@@ -43,7 +43,7 @@ static int put_run(struct node_sweep *s, struct words *command, const char *firs
 	words_put_all(command, s->program.word);
 	if (command->count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
-	return run_check(command->word + 2, s->launch.kind == LAUNCH_SRUN, &s->lasts_s, &s->fault);
+	return run_check(command->word + 2, &s->lasts_s, &s->fault);
 }
 
 /* The command line that starts it on all nodes at START_S. NULL with the fault raised. */

@@ -24,7 +24,7 @@ static const struct option_row options[] = {
 	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
 	       "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
 	OPTION(passed, "auth", "METHOD", COMMAND_TEXT, 0,
-	       "how both ends prove who they are (on Slurm: munge)"),
+	       "how both ends prove who they are: key:FILE or none"),
 	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0,
 	       "which pairs: quick, full, and others of run"),
 	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,

@@ -3,7 +3,7 @@
 #
 # The cluster of tests/bed/bed, inside its namespaces. All hosts share one PID namespace, which the stand-in
 # for libibverbs needs, one /dev/shm, and the files of this machine. Of its own each has a network, a host
-# name and $bed/work, where TMPDIR is. On the nodes run sshd and slurmd; munged, and slurmctld on login.
+# name and $bed/work, where TMPDIR is. On the nodes run sshd and slurmd; munged, which Slurm needs, and slurmctld on login.
 #
 #   $bed/env       what a test says of the nodes: a shell sources it before each command there; it knows $node,
 #                  and what it exports of SIMVERBS_* and LD_PRELOAD the command has
@@ -132,9 +132,9 @@ cluster_up() {
 	# A bridge without an address of its own has that of a port, and another one when the port is gone.
 	hostname login && ip link set lo up && ip link add name bed0 address 02:00:0a:4d:00:fe type bridge && ip link set bed0 up &&
 		ip address add 10.77.0.254/24 dev bed0 || return
-	(umask 077 && head -c 1024 /dev/urandom >$bed/key)
-	munged --force --key-file=$bed/key --pid-file=$bed/munged.pid --log-file=$bed/log/munged --seed-file=$bed/seed || return
+	(umask 077 && head -c 1024 /dev/urandom >$bed/key) # of --auth, and of munged
 	if has_slurm; then
+		munged --force --key-file=$bed/key --pid-file=$bed/munged.pid --log-file=$bed/log/munged --seed-file=$bed/seed || return
 		make_slurm_conf
 		slurmctld || return
 	fi

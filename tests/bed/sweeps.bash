@@ -40,7 +40,7 @@ rates() {
 
 start_sweep() {
 	rm -f lines
-	start sweep "$pairs" sweep --launch="$1" --output lines --suspects bad "${hosts[@]}" --auth munge \
+	start sweep "$pairs" sweep --launch="$1" --output lines --suspects bad "${hosts[@]}" --auth "key:$bed/key" \
 		--slot 2 --start-in 8 "${@:2}" -- write_bw -e -s 4k -D 0.2
 	through=()
 }

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	struct fault f = {0};
 	uint64_t cpu_ns;
 
-	if (!n || !took || auth_read(&e.auth, argv[1], NULL, &f) || auth_open(&e.auth, NULL, &f) ||
+	if (!n || !took || auth_read(&e.auth, argv[1], &f) || auth_open(&e.auth, &f) ||
 	    !one(&e)) {
 		fault_print(&f, "handshake METHOD N", stderr);
 		return 2;

@@ -72,9 +72,9 @@ programs() {
 
 @test "a value is asked for where there must be one" {
 	offers 'send_bw --siz' '--size='
-	offers 'send_bw --all' '--all ' '--allow='
+	offers 'send_bw --all' '--all '
 	offers 'send_bw --auth' '--auth='
-	offers 'send_bw --auth=' 'none ' 'munge ' 'key:'
+	offers 'send_bw --auth=' 'none ' 'key:'
 	offers 'send_bw --auth=k' 'key:'
 	offers 'send_bw --js' '--json ' '--json=' '--json-lines='
 	offers 'send_bw --wind'

@@ -14,7 +14,7 @@ setup() {
 	mkdir bin
 	PATH=$PWD/bin:$PATH
 	made_pairs 8 'if .from == "n3" then .value *= 0.6 else . end' >made
-	launcher 'echo "${*#*pairs}" >>started' 'cat made'
+	launcher 'words=${*#*pairs}; echo "${words/ --auth none/}" >>started' 'cat made'
 }
 
 # launcher LINE…: they are the script that is srun here.
@@ -24,7 +24,7 @@ launcher() {
 }
 
 # sweep ARG…: with that srun, at once.
-sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines "$@"; }
+sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 --output lines "$@"; }
 
 @test "what is measured again is what the judge named, whatever --only the user gives" {
 	local start=0
@@ -63,7 +63,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $stderr == *'of other hosts than --hosts'* && $output != *ALL* ]]
 	rm lines started
 	SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST='n[1-8]' run --separate-stderr \
-		"$bin/rdmark-pairs" sweep --launch 'srun -N 4' --start-in 0 --output lines --once
+		"$bin/rdmark-pairs" sweep --launch 'srun -N 4' --auth none --start-in 0 --output lines --once
 	[[ $(<started) != *--hosts* ]]
 }
 
@@ -98,7 +98,7 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	unshare -m bash -c 'mount -t tmpfs tmpfs /mnt' 2>/dev/null || skip 'no file system of its own here'
 	mkdir small
 	launcher "cat $PWD/made"
-	unshare -m bash -c 'mount -t tmpfs -o size=8k tmpfs small && cd small && exec "$@"' _ timeout 60 "$bin/rdmark-pairs" sweep --launch srun \
+	unshare -m bash -c 'mount -t tmpfs -o size=8k tmpfs small && cd small && exec "$@"' _ timeout 60 "$bin/rdmark-pairs" sweep --launch srun --auth none \
 		--start-in 0 --output lines >out 2>err && code=0 || code=$?
 	((code == 1))
 	grep -q ' nodes: ' out || { cat out err; return 1; }
@@ -184,7 +184,6 @@ refused_like_run() {
 }
 
 @test "what run would refuse on every node is refused here, in its words, and the corrected command works" {
-	unset SLURM_JOB_ID
 	printf '%s\n' n1 n2 n3 >hosts
 	refused_like_run --shedule full
 	refused_like_run --slot x
@@ -202,10 +201,9 @@ refused_like_run() {
 		sweep $words
 		[[ $status == 2 && ! -e lines && ! -e started ]] || { echo "$words: $stderr"; return 1; }
 	done
-	# Outside Slurm; srun's nodes have munge.
-	cp bin/srun bin/clush
-	run -2 --separate-stderr "$bin/rdmark-pairs" sweep --launch clush --hosts hosts --output lines
-	[[ $stderr == *'--auth is missing'* && ! -e lines && ! -e started ]]
+	SLURM_JOB_ID=1 run -2 --separate-stderr "$bin/rdmark-pairs" sweep --launch srun --output lines
+	[[ $stderr == *'--auth is missing'*'--auth=key:FILE, a file that all nodes have'* && ! -e lines && ! -e started ]]
+	refused_like_run --hosts hosts --auth munge --self n1
 	sweep --once
 	((status == 6)) && [[ -s lines ]]
 }
@@ -321,7 +319,7 @@ refused_like_run() {
 	mkdir small
 	launcher "[[ \$* == *--alone* ]] || exec cat $PWD/made" "for i in {1..20}; do cat $PWD/made; done"
 	unshare -m bash -c 'mount -t tmpfs -o size=64k tmpfs small && cd small && exec "$@"' _ bash -c \
-		'timeout 60 "$0" sweep --launch srun --start-in 0 --output lines; echo $? >../code; cp lines suspects.txt ..' \
+		'timeout 60 "$0" sweep --launch srun --auth none --start-in 0 --output lines; echo $? >../code; cp lines suspects.txt ..' \
 		"$bin/rdmark-pairs" >out 2>err
 	[[ $(<code) == 6 && $(<suspects.txt) == n3 ]] || { cat out err; return 1; }
 	grep -q 'the suspects were not measured again: .*No space left' err
@@ -335,7 +333,7 @@ refused_like_run() {
 	launcher '[[ $* == *--alone* ]] || exec cat made' 'trap "exit 1" TERM' 'cat begun' 'echo >ready' 'tail -f /dev/null & wait'
 	for sig in INT TERM; do
 		rm -f lines
-		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 \
+		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 \
 			--output lines >out 2>err 3>&- &
 		read -r <ready
 		kill -$sig $!
@@ -388,7 +386,7 @@ refused_like_run() {
 	for sig in INT TERM; do
 		rm -f lines got
 		# A shell ignores SIGINT for what it has in the background.
-		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 \
+		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 \
 			--output lines >out 2>err 3>&- &
 		read -r <ready
 		kill -$sig $!
@@ -412,7 +410,7 @@ refused_like_run() {
 @test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
 	mkfifo ready there
 	launcher "trap 'exit 1' TERM" 'setsid sh -c "echo >there; exec tail -f /dev/null" &' 'echo $! >left' 'read -r _ <there' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
-	timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --start-in 0 --output lines >out 2>err 3>&- &
+	timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 --output lines >out 2>err 3>&- &
 	read -r <ready
 	kill -TERM $!
 	code=0

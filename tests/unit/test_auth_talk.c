@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * auth, tls: both ends with a key, with somebody between them. munged and the faults that users see
- * are in tests/cli/auth.bats.
+ * auth, tls: both ends with a key, with somebody between them. The faults that users see are
+ * in tests/cli/auth.bats.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void open_key(struct auth *a, const char *text)
 	assert_int_equal(write(key, text, strlen(text)), strlen(text));
 	close(key);
 	snprintf(how, sizeof(how), "key:%s", file);
-	assert_int_equal(auth_read(a, how, NULL, &f) | auth_open(a, NULL, &f), 0);
+	assert_int_equal(auth_read(a, how, &f) | auth_open(a, &f), 0);
 	unlink(file);
 }
 

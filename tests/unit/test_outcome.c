@@ -253,7 +253,7 @@ static void command_lines(void **state)
 	struct program_call server = {
 		.rail = "", .auth = "none", .port = 7, .timeout_ns = 500000000};
 	struct program_call client = {.rail = "mlx5_1",
-				      .auth = "munge",
+				      .auth = "key:k",
 				      .port = 8,
 				      .address = "n2",
 				      .timeout_ns = 500000000,
@@ -270,7 +270,7 @@ static void command_lines(void **state)
 			    "--quiet --json --persistent");
 	assert_string_equal(written(&l, client),
 			    "write_bw -s 1m -D 0.5 -i2 --numa none -x 3 --port=8 --timeout=0.500 "
-			    "--auth=munge --quiet --json --ib-dev=mlx5_1 --connect-timeout=0.250 "
+			    "--auth=key:k --quiet --json --ib-dev=mlx5_1 --connect-timeout=0.250 "
 			    "--reversed n2");
 	assert_int_equal(read_line(&l, ""), 0);
 	assert_string_equal(l.program, "write_bw");
