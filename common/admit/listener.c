@@ -13,6 +13,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "proto/message.h"
 
 #define REST_NS UINT64_C(100000000)
@@ -106,7 +107,8 @@ static void drop_connection(struct listener *l, struct pending_place *at, const 
 
 	if (strncmp(why, peer, size) == 0 && why[size] == ' ')
 		why += size + 1; /* it is named already */
-	peer_log(&l->log, "dropped %s: %s", peer, why);
+	if (l->log)
+		terminal_note(l->log, "dropped %s: %s", peer, why);
 	oob_release(&at->oob);
 }
 

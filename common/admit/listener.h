@@ -14,8 +14,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "base/peer_log.h"
 #include "admit/auth.h"
 #include "admit/pending.h"
 #include "proto/oob.h"
@@ -27,7 +27,7 @@ struct listener {
 	uint64_t patience_ns;     /* how long a pending connection may stay silent */
 	uint64_t until_ns;        /* deadline of listener_wait(); 0: none */
 	uint64_t accept_again_ns; /* no accept4() before this time, after descriptors ran out */
-	struct peer_log log;      /* of dropped connections, and of the server's clients */
+	FILE *log;                /* of dropped connections; NULL: none */
 	struct stop *stop;        /* signals that end listener_wait() */
 	struct stop *signal_stop; /* the same; NULL while the guard runs */
 	struct pending pending;
@@ -46,9 +46,8 @@ struct listener {
 
 #define LISTENER_OTHERS "other connections" /* what it is busy with while no client is served */
 
-#define LISTENER_CLOSED     \
-	((struct listener){ \
-		.fd = -1, .guard_fd = -1, .log = PEER_LOG_TO(NULL), .busy_with = LISTENER_OTHERS})
+#define LISTENER_CLOSED \
+	((struct listener){.fd = -1, .guard_fd = -1, .busy_with = LISTENER_OTHERS})
 
 /*
  * Listen on PORT (0: any free one) at this host's ADDRESS (NULL: all, IPv4 and IPv6). Raises

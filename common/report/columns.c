@@ -146,15 +146,10 @@ void columns_put(const struct report *r, const struct record *rec, FILE *out)
 			column_text(r, rec, c, text, sizeof(text)));
 }
 
-uint64_t samples_of(const struct result *result, const struct result_row *shown)
-{
-	return result->samples_us ? shown->record->messages - shown->record->lost : 0;
-}
-
 void columns_samples(const struct report *r, const struct result *result,
 		     const struct result_row *shown, FILE *out)
 {
-	uint64_t n = samples_of(result, shown);
+	uint64_t n = shown->record->messages - shown->record->lost;
 	double *sorted = malloc(n * sizeof(*sorted) + 1);
 
 	fprintf(out, "#, usec\n");

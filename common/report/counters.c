@@ -84,9 +84,9 @@ static void say_change(const char *who, enum port_event event, const struct port
 void report_counters(struct report *r, const struct port_snapshot *snapshot)
 {
 	const char *list = r->about.options->local.counters;
-	bool perftest = r->form->perftest;
+	bool perftest = r->form->perftest, stays = r->about.options->local.persistent;
 
-	if (!list || !snapshot || (r->about.lines && !report_may_print(r, PORT_EVENTS)))
+	if (!list || !snapshot)
 		return;
 	for (int at = 0; at < 2 * PORT_EVENTS; at++) {
 		enum result_end end = at < PORT_EVENTS ? RESULT_CLIENT : RESULT_SERVER;
@@ -95,7 +95,7 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot)
 
 		if (!is_wanted(list, event, &c))
 			continue;
-		if (!perftest && !r->about.lines)
+		if (!perftest && !stays)
 			say_change(result_end_name(end), event, &c);
 		/* perftest's own end only. A driver's name is of a count only if that has no unit.
 		 */

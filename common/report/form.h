@@ -83,7 +83,6 @@ double column_value(const struct report *r, const struct record *rec, const stru
 const char *column_text(const struct report *r, const struct record *rec, const struct column *c,
 			char *buf, size_t size);
 void columns_put(const struct report *r, const struct record *rec, FILE *out);
-uint64_t samples_of(const struct result *result, const struct result_row *shown);
 void columns_samples(const struct report *r, const struct result *result,
 		     const struct result_row *shown, FILE *out);
 
@@ -107,9 +106,6 @@ void report_result(struct report *r, const struct result *result);
 void report_shown(struct report *r, const struct result *result);
 void report_row(struct report *r, const struct result *result, const struct result_row *shown,
 		FILE *out);
-
-/* True if stdout may get LINES more lines of this client; with several, they belong together. */
-bool report_may_print(struct report *r, uint64_t lines);
 
 /* progress.c: erase the live line; print how many lines were dropped. */
 void progress_wipe(struct report *r);

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Lines on stderr, rows on stdout, and how many more may go there. */
+/* Lines on stderr, rows on stdout. */
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/peer_log.h"
 #include "base/terminal.h"
 #include "report/report.h"
-
-bool report_may_print(struct report *r, uint64_t lines)
-{
-	struct peer_log *l = r->about.lines;
-	uint64_t omitted;
-
-	if (!l || peer_log_may(l, lines, clock_now_ns(), &omitted))
-		return true;
-	r->run.omitted++;
-	return false;
-}
 
 void report_line(const struct report *r, enum report_line line, const char *fmt, ...)
 {

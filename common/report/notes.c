@@ -91,7 +91,7 @@ void notes_worst(const struct report *r, const struct result_row *row)
 	bool gbits = r->about.options->output.gbits;
 	char name[192];
 
-	if (document_to_stdout(r->about.options->output.json) || r->about.lines ||
+	if (document_to_stdout(r->about.options->output.json) || r->about.options->local.persistent ||
 	    row->thread >= 0 || row->device ||
 	    row->by != (r->about.server ? RESULT_SERVER : RESULT_CLIENT))
 		return;

@@ -13,7 +13,6 @@
 #include "report/notes.h"
 
 struct measurement;
-struct peer_log;
 struct port_snapshot;
 struct test;
 
@@ -24,7 +23,6 @@ struct report_about {
 	bool server;
 	const struct options *options;
 	struct streams *streams; /* stdout and stderr */
-	struct peer_log *lines;  /* a persistent server: what stdout may get; NULL: all */
 };
 
 /* The parameters that the run actually used. */
@@ -59,7 +57,6 @@ struct report_run {
 		uint64_t unshown; /* those that stdout did not take */
 	} kept;
 	uint64_t json_failures; /* json_memory_failures() at its start */
-	uint64_t omitted;       /* rows that stdout did not get */
 };
 
 struct report {

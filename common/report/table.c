@@ -161,8 +161,6 @@ static void table_row(struct report *r, const struct result *result, const struc
 	struct table *t = &r->table;
 	bool interval = t->row_ns;
 
-	if (!report_may_print(r, 1 + samples_of(result, shown)))
-		return;
 	if (!r->header_done)
 		put_new_header(r, out);
 	r->header_done = true;

@@ -107,7 +107,7 @@ int listen_open(struct session *s)
 		return -1;
 	p->listener.once = !l->persistent;
 	p->listener.patience_ns = l->timeout_ns;
-	p->listener.log.out = p->options.output.quiet ? NULL : stderr;
+	p->listener.log = p->options.output.quiet ? NULL : stderr;
 	p->listener.vet = vet_client;
 	p->listener.vet_arg = p;
 	p->listener.auth = p->auth.file ? &p->auth : NULL;

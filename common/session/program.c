@@ -235,9 +235,6 @@ int session_main(const struct test *const *tests, size_t count, char **argv)
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
 		.service = SERVICE_NONE,
-		.lines = {.most = 1000, /* on stdout of a server that stays; then ten a second */
-			  .period_ns = UNITS_NS_PER_S / 10,
-			  .lock = PTHREAD_MUTEX_INITIALIZER},
 	};
 	struct session s;
 	int rc;

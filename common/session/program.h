@@ -42,7 +42,6 @@ struct program {
 	struct gates gates;
 	struct repeat repeat;
 	struct auth auth;
-	struct peer_log lines;    /* persistent server: what clients may cause on stdout */
 	struct listener listener; /* server */
 	struct service service;
 };

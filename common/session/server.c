@@ -75,7 +75,7 @@ static int await_client(struct session *s, json_t **hello)
 		if (p->fault.code != FAULT_PEER || p->fault.from_peer)
 			return -1;
 		fault_format(&p->fault, line, sizeof(line));
-		peer_log(&p->listener.log, "dropped %s: %s", s->link.oob.peer, line);
+		report_log(&p->report, "dropped %s: %s", s->link.oob.peer, line);
 		fault_clear(&p->fault);
 		oob_release(&s->link.oob);
 	}
@@ -204,22 +204,19 @@ static int serve_client(struct session *s)
 static void log_client(struct session *s, const char *peer)
 {
 	struct program *p = s->program;
-	char line[1536], now[CLOCK_UTC_BYTES], rows[64] = "";
+	char line[1536], now[CLOCK_UTC_BYTES];
 
 	if (fault_is(&p->fault))
 		fault_format(&p->fault, line, sizeof(line));
 	else
 		report_outcome(&p->report, line, sizeof(line));
-	if (p->report.run.omitted)
-		snprintf(rows, sizeof(rows), " (rows not shown: %" PRIu64 ")",
-			 p->report.run.omitted);
 	/* A client that failed before its hello has not named a test. */
-	peer_log(&p->listener.log, "%s %s %s: %s%s%s", clock_utc(now), peer,
-		 s->stage == SESSION_GREETING ? "-" : p->test->name,
-		 s->link.limit_ns      ? "ended at --max-duration, "
-		 : s->link.interrupted ? "interrupted, "
-				       : "",
-		 line, rows);
+	report_log(&p->report, "%s %s %s: %s%s", clock_utc(now), peer,
+		   s->stage == SESSION_GREETING ? "-" : p->test->name,
+		   s->link.limit_ns      ? "ended at --max-duration, "
+		   : s->link.interrupted ? "interrupted, "
+					 : "",
+		   line);
 }
 
 /* Release all that belongs to a client, before the next one. */
@@ -302,8 +299,7 @@ static bool may_serve_another(const struct session *s)
 }
 
 /*
- * A client was not served: tell it why, print why, unless it has filled the log, and release all
- * that belongs to it.
+ * A client was not served: tell it why, print why, and release all that belongs to it.
  */
 static void reject_client(struct session *s)
 {
@@ -315,8 +311,7 @@ static void reject_client(struct session *s)
 	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
 	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
 		 peer);
-	if (peer_log_admit(&p->listener.log, stderr))
-		fault_print(&p->fault, who, stderr);
+	fault_print(&p->fault, who, stderr);
 	report_discard(&p->report);
 	forget_client(s);
 }

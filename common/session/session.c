@@ -128,7 +128,6 @@ struct report_about session_about(struct program *p)
 		.server = p->server,
 		.options = &p->options,
 		.streams = &p->streams,
-		.lines = p->server && p->options.local.persistent ? &p->lines : NULL,
 	};
 }
 

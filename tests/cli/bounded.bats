@@ -158,7 +158,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 # STRANGERS says how many there are, for a run by hand; its figures go to descriptor 3.
 # bats test_tags=plain
 @test "thousands of strangers, with --auth and without: memory, descriptors and threads stay, clients are served" {
-	local auth before open most fds tasks longest clients since=$SECONDS n=${STRANGERS:-3000}
+	local auth before open most fds tasks longest clients n=${STRANGERS:-3000}
 	not_sanitized 'ASan keeps what is freed'
 	(umask 077 && head -c 32 /dev/urandom >key)
 	for auth in key:key none; do
@@ -188,28 +188,11 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 		next_is_served --auth="$auth"
 		has_entries "$open" 1
 		over
-		(($(wc -l <server.err) < 130 + SECONDS - since)) || fail "$(wc -l <server.err) lines"
 	done
 }
 
-@test "a stranger does not fill the log" {
-	local since=$SECONDS
-	listen_in
-	jq -c '.test = "write_bw" | .protocol = 99' <<<"$hello" >other
-	server send_lat --persistent
-	for _ in {1..150}; do echo '{}'; done >many
-	for _ in {1..5}; do cat other; done >>many
-	start stranger "$lib/peer" each "$port" many
-	finish stranger
-	ended stranger 0
-	next_is_served
-	over
-	(($(wc -l <server.err) < 105 + SECONDS - since)) || fail "$(wc -l <server.err) lines"
-	says server.err 'dropped ' ': the server stops'
-}
-
-@test "clients that a server for one client cannot serve do not fill its log, and it serves the next one" {
-	local n since=$SECONDS
+@test "clients that a server for one client cannot serve are told why, and it serves the next one" {
+	local n
 	listen_in
 	for n in {1..150}; do jq -c --arg n "$n" '.test = "no_" + $n' <<<"$hello"; done >many
 	server send_lat
@@ -221,40 +204,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	finish server
 	ended server 0
 	n=$(grep -c 'not served, still waiting for a client: ' server.err)
-	((n >= 100 && n < 102 + SECONDS - since)) || fail "$n lines"
-}
-
-@test "the same stranger again and again: 100 lines, then one a second" {
-	local n since=$SECONDS
-	server send_lat --persistent
-	for _ in {1..150}; do echo '{}'; done >many
-	start stranger "$lib/peer" each "$port" many
-	finish stranger
-	ended stranger 0
-	next_is_served
-	over
-	n=$(grep -c dropped server.err)
-	((n >= 99 && n < 102 + SECONDS - since)) || fail "$n lines"
-}
-
-@test "rounds without end: standard output gets 1000 lines at once, of all tests together" {
-	local other first since=$SECONDS stranger_deadline=110
-	listen_in
-	other=$(jq -c '.test = "write_lat"' <<<"$hello")
-	server 'rdmark server' --csv=rows.csv
-	stranger say "$other" hear welcome say "$qps" hear qps rounds 1200 "$round"
-	says stranger.out 'rounds 1200'
-	first=$(wc -l <server.out)
-	((first > 950 && first < 1020 + 10 * (SECONDS - since))) || fail "$first rows of a client"
-	for other in "$hello" "$other"; do
-		stranger say "$other" hear welcome say "$qps" hear qps rounds 200 "$round"
-		ended stranger 0
-	done
-	next_is_served
-	over
-	(($(wc -l <server.out) < first + 20 + 10 * (SECONDS - since))) || fail "$first lines, then $(wc -l <server.out)"
-	(($(wc -l <rows.csv) > 1600)) || fail "$(wc -l <rows.csv) lines of CSV"
-	[[ $(grep -cE ' \(rows not shown: [0-9]+\)$' server.err) -ge 3 ]] || fail "$(<server.err)"
+	((n == 150)) || fail "$n lines"
 }
 
 # bats test_tags=plain
