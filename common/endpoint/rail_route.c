@@ -111,28 +111,12 @@ void rail_agree_on_reads(struct endpoint *ep, struct rail *r, const struct opera
 	r->route.reads_answered = both.answered;
 }
 
-/* Begin to watch R's port, and find the priority of its packets, but for what rdma_cm chooses. */
-static void watch_port(struct rail *r, const struct experiment *e)
-{
-	const struct hca_port *p = &r->hca.info;
-	bool v1 = strcmp(r->mine.address.gid_type, gid_kind_name(GID_V1)) == 0;
-	const struct priority_packets packets = {
-		.gid_index = e->rdma_cm ? -1 : r->route.gid_index,
-		.tos = v1 ? -1 : (int)e->tos, /* rdma_cm's own default is not used: verbs/cm.c */
-		.sl = e->rdma_cm && !e->sl ? -1 : (int)e->sl,
-	};
-
-	port_events_open(&r->events, p->device, p->port, p->netdev, p->place.pci);
-	if (p->fabric == FABRIC_ROCE)
-		port_events_find_priority(&r->events, &packets);
-	r->mine.address.priority = r->events.priority;
-}
-
 _Static_assert(EXPERIMENT_LABELS_MAX <= QP_FLOW_LABELS_MAX, "a route has room for all labels");
 
 void rail_set_route(struct endpoint *ep, struct rail *r)
 {
 	const struct experiment *e = &ep->options->experiment;
+	const struct hca_port *p = &r->hca.info;
 	uint16_t key = pkey_read(&r->hca, r->route.pkey_index);
 
 	r->route.sl = (unsigned)e->sl;
@@ -143,7 +127,7 @@ void rail_set_route(struct endpoint *ep, struct rail *r)
 		r->route.flow_label[i] = experiment_flow_label(e, i);
 	r->route.qp_timeout = (unsigned)e->qp_timeout;
 	r->route.retry_count = (unsigned)e->retry_count;
-	watch_port(r, e);
+	port_events_open(&r->events, p->device, p->port, p->netdev, p->place.pci);
 	r->mine.address.pkey_index = r->route.pkey_index;
 	if (key)
 		snprintf(r->mine.address.pkey, sizeof(r->mine.address.pkey), "0x%04x", key);

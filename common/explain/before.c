@@ -172,15 +172,6 @@ static void check_mtu(const struct port_facts *x, struct findings *to)
 			FINDING_WORD(has_subnet(x) ? "subnet" : "ethernet", ""));
 }
 
-/* Soft-RoCE has no queues of its own, iWARP has TCP. */
-static void check_pfc(const struct port_facts *x, struct findings *to)
-{
-	if (is_active(x) && x->port->fabric == FABRIC_ROCE && !hca_is_soft_roce(x->port) &&
-	    x->pfc_known && !x->pfc.enabled)
-		FINDING_OF_HOST(to, FINDING_NO_PFC, FINDING_NOTE,
-				FINDING_WORD("netdev", x->port->netdev));
-}
-
 static void check_node(const struct port_facts *x, struct findings *to)
 {
 	if (!x->host->virtual_machine && x->host->nodes >= 2 && x->port->place.numa_node < 0 &&
@@ -280,7 +271,7 @@ void explain_port(const struct port_facts *x, struct findings *to)
 {
 	static void (*const checks[])(const struct port_facts *x, struct findings *to) = {
 		check_state, check_subnet_manager, check_guid,     check_rate,  check_training,
-		check_slot,  check_mtu,            check_pfc,      check_node,  check_iommu,
+		check_slot,  check_mtu,            check_node,  check_iommu,
 		check_aer,   check_counters,       check_governor,
 	};
 	struct fault why = {0};

@@ -215,44 +215,39 @@ static bool is_slow_host(const struct run_facts *r)
 	       event[PORT_NIC_DISCARDS] > 0 || event[PORT_PCI_OVERFLOW] > 0;
 }
 
-/* How long pause frames stopped a port, or made it stop the other side. */
-struct pause {
-	double share; /* of the run; NaN: unknown */
-	bool own;     /* in the priority of the run's packets; else in the one stopped longest */
-};
-
-/* The same of a port that counted so many us for the run's own priority, and for ANY. */
-static struct pause pause_of(const struct run_facts *r, double own, double any)
+/* The share of the run that US of pause frames are. */
+static double paused_share(const struct run_facts *r, double us)
 {
-	return (struct pause){(isnan(own) ? any : own) * 1e3 / (r->seconds * 1e9), !isnan(own)};
+	return us * 1e3 / (r->seconds * 1e9);
 }
 
-/* The receiving host is too slow for its port. Refuted by counters that stand still. */
-static void find_slow_host(const struct run_facts *r, struct pause paused, struct findings *to)
+/*
+ * The receiving host is too slow for its port, which stopped the source for the share PAUSED; NaN:
+ * unknown. Refuted by counters that stand still.
+ */
+static void find_slow_host(const struct run_facts *r, double paused, struct findings *to)
 {
 	FINDING_ADD(to, .code = FINDING_HOST_TOO_SLOW, .level = FINDING_WARN,
-		    .strength = paused.own ? FINDING_IS : FINDING_MAY_BE, .end = r->sink->name,
-		    .share = paused.share,
+		    .strength = FINDING_MAY_BE, .end = r->sink->name, .share = paused,
 		    .value = {counted(r->sink, PORT_NIC_DISCARDS),
 			      counted(r->sink, PORT_PCI_OVERFLOW),
 			      counted(r->sink, PORT_PCI_STALLED_WR_S),
 			      FINDING_WORD("source", r->source->name)});
 }
 
-/* Refuted by a duration that stands still; frames alone say nothing. */
-static void find_pause(const struct run_facts *r, struct pause paused, double sent,
-		       struct findings *to)
+/*
+ * Refuted by a duration that stands still; frames alone say nothing. Which priority the run's
+ * packets have is not known, so it may have been another that was stopped.
+ */
+static void find_pause(const struct run_facts *r, double paused, double sent, struct findings *to)
 {
 	const char *by = sent >= TIME_SAID ? "by_sink" : isnan(sent) ? "by_any" : "by_switch";
 
-	FINDING_ADD(to, .code = FINDING_PAUSED, .level = level_of(paused.share),
-		    .strength = paused.own ? FINDING_IS : FINDING_MAY_BE, .end = r->source->name,
-		    .share = paused.share,
+	FINDING_ADD(to, .code = FINDING_PAUSED, .level = level_of(paused),
+		    .strength = FINDING_MAY_BE, .end = r->source->name, .share = paused,
 		    .value = {counted(r->source, PORT_PAUSE_RECEIVED_US),
-			      counted(r->source, PORT_OWN_PAUSE_RECEIVED_US),
 			      counted(r->sink, PORT_PAUSE_SENT_US),
-			      FINDING_WORD("sink", r->sink->name), FINDING_WORD(by, ""),
-			      FINDING_WORD(paused.own ? "own" : "own_unknown", "")});
+			      FINDING_WORD("sink", r->sink->name), FINDING_WORD(by, "")});
 }
 
 /*
@@ -261,16 +256,13 @@ static void find_pause(const struct run_facts *r, struct pause paused, double se
  */
 static void find_stopped(const struct run_facts *r, struct findings *to)
 {
-	const double *source = r->source->event, *sink = r->sink->event;
-	struct pause none = {NAN, false};
-	struct pause paused =
-		pause_of(r, source[PORT_OWN_PAUSE_RECEIVED_US], source[PORT_PAUSE_RECEIVED_US]);
-	double sent = pause_of(r, sink[PORT_OWN_PAUSE_SENT_US], sink[PORT_PAUSE_SENT_US]).share;
+	double paused = paused_share(r, r->source->event[PORT_PAUSE_RECEIVED_US]);
+	double sent = paused_share(r, r->sink->event[PORT_PAUSE_SENT_US]);
 	bool by_sink = sent >= TIME_SAID, slow = is_slow_host(r);
 
 	if (slow)
-		find_slow_host(r, by_sink ? paused : none, to);
-	if (paused.share >= TIME_SAID && !(slow && by_sink))
+		find_slow_host(r, by_sink ? paused : NAN, to);
+	if (paused >= TIME_SAID && !(slow && by_sink))
 		find_pause(r, paused, sent, to);
 }
 

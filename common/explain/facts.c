@@ -198,10 +198,8 @@ void port_facts_read(struct port_facts *x, const struct hca_port *port, const st
 	x->no_pkey = port->port_attr.link_layer == IBV_LINK_LAYER_INFINIBAND &&
 		     !read_port(x, "pkeys/0", &key) && !key;
 	read_pci(x, port->place.pci);
-	if (port->netdev[0]) {
+	if (port->netdev[0])
 		sysfs_read_int(&x->netdev_mtu, "class/net/%s/mtu", port->netdev);
-		x->pfc_known = dcb_read_pfc(&x->pfc, port->netdev) == 0;
-	}
 	read_governors(x, port->place.numa_node);
 	for (size_t i = 0; i < list->count; i++) {
 		const struct hca_port *p = &list->port[i];

@@ -7,7 +7,6 @@
 
 #include "base/cgroup.h"
 #include "host/counters.h"
-#include "host/dcb.h"
 #include "host/pci.h"
 
 struct hca_port;
@@ -45,8 +44,6 @@ struct port_facts {
 	struct aer own, upstream;    /* the adapter's function and the port above it */
 	char iommu[PCI_IOMMU];              /* "identity", "DMA", "DMA-FQ"; "" off or unknown */
 	int64_t netdev_mtu;          /* 0: none, or in another network namespace */
-	bool pfc_known;              /* the interface says which priorities have PFC */
-	struct dcb_pfc pfc;
 	unsigned cpus, slow_cpus;    /* of its node: all, and those with a governor that saves
 					power */
 	char governor[24];           /* of the latter */

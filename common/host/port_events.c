@@ -87,8 +87,6 @@ static bool has_source(const struct port_events *p, const struct port_source *s)
 	if (s->place == PORT_NETDEV)
 		return p->ethtool_known == PORT_EXACT &&
 		       ethtool_place(&p->ethtool, s->name) < p->ethtool.names;
-	if (s->place == PORT_PFC)
-		return p->dcb_known == PORT_EXACT;
 	if (is_aer(s))
 		return sysfs_exists("bus/pci/devices/%s/%s", aer_function(p, s), s->name);
 	return sysfs_exists("%s/%s/%s", p->port, folders[s->place], s->name);
@@ -120,15 +118,13 @@ static void open_netdev(struct port_events *p, const char *device, const char *n
 	size_t count = 0;
 	bool here = find_netdev(p, netdev, &why) && !is_namesake(device, p->netdev);
 
-	p->ethtool_known = p->dcb_known = why;
+	p->ethtool_known = why;
 	if (!here)
 		return;
 	for (size_t i = 0; port_source(i) && count < ETHTOOL_NAMES_MAX; i++)
 		if (port_source(i)->place == PORT_NETDEV)
 			names[count++] = port_source(i)->name;
 	p->ethtool_known = known_of_error(ethtool_find(&p->ethtool, p->netdev, names, count));
-	if (p->ethtool_known != PORT_OTHER_NAMESPACE)
-		p->dcb_known = known_of_error(dcb_read_pfc(&p->pfc, p->netdev));
 }
 
 void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
@@ -137,7 +133,6 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
-	p->priority = -1;
 	snprintf(p->port, sizeof(p->port), "class/infiniband/%.63s/ports/%u", device, port);
 	p->is_vf = sysfs_exists("class/infiniband/%s/device/physfn", device);
 	if (pci_is_address(pci) && strlen(pci) < sizeof(p->pci))
@@ -145,29 +140,13 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	pci_find_upstream(p->pci, p->upstream);
 	open_netdev(p, device, netdev);
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
-		bool one = s->place == PORT_PFC || port_event_rule(s->event) == PORT_FIRST;
+		bool one = port_event_rule(s->event) == PORT_FIRST;
 
 		if ((!one || !has_event(p, s->event)) && has_source(p, s))
 			p->found[p->count++].source = s;
 	}
 	p->age = counters_age(p->port);
 	p->age.read_ns = 0; /* only the lifespan was read */
-}
-
-void port_events_find_priority(struct port_events *p, const struct priority_packets *k)
-{
-	if (p->dcb_known == PORT_EXACT)
-		p->priority = priority_of(k, p->port, p->netdev, &p->pfc);
-}
-
-/* The sum of all priorities' frames; false: it does not fit. */
-static bool sum_frames(const uint64_t frames[DCB_PRIORITIES], int64_t *sum)
-{
-	*sum = 0;
-	for (int i = 0; i < DCB_PRIORITIES; i++)
-		if (__builtin_add_overflow(*sum, frames[i], sum))
-			return false;
-	return true;
 }
 
 /* Read S's counter; ETHTOOL: what the interface's statistics are now, NULL if unknown. */
@@ -181,11 +160,6 @@ static bool read_counter(const struct port_events *p, const struct port_source *
 		value = ethtool ? ethtool[ethtool_place(&p->ethtool, s->name)] : UINT64_MAX;
 		*to = (int64_t)value;
 		return value <= INT64_MAX;
-	case PORT_PFC:
-		return p->dcb_known == PORT_EXACT &&
-		       sum_frames(s->event == PORT_PAUSE_FRAMES_SENT ? p->pfc.requests
-								     : p->pfc.indications,
-				  to);
 	case PORT_AER:
 	case PORT_AER_UPSTREAM:
 		return !pci_read_errors(aer_function(p, s), s->name, to);
@@ -201,8 +175,6 @@ static void read_counters(struct port_events *p, bool after)
 	bool has_ethtool = p->ethtool_known == PORT_EXACT && !ethtool_read(&p->ethtool, value);
 	bool waited = false;
 
-	if (p->dcb_known == PORT_EXACT && dcb_read_pfc(&p->pfc, p->netdev))
-		p->dcb_known = PORT_UNREADABLE;
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < p->count; i++) {
 			struct port_events_counter *k = &p->found[i];
@@ -295,43 +267,11 @@ static enum port_known why_not(const struct port_events *p, enum port_event even
 	return p->is_vf ? PORT_NOT_OF_A_VF : PORT_NOT_COUNTED;
 }
 
-/*
- * How long pause frames held the run's packets, of the counters of ALL: those of its priority and
- * of the whole link. Where its priority is not known, none did if no priority was paused.
- */
-static struct port_change own_pause(const struct port_events *p, enum port_event all)
-{
-	bool has_pfc = p->priority >= 0 && (p->pfc.enabled >> p->priority & 1);
-	struct port_change own = {.known = PORT_UNTOLD};
-
-	for (size_t i = 0; i < p->count; i++) {
-		const struct port_source *s = p->found[i].source;
-		struct port_change one = change_of(&p->found[i]);
-		int of = s->event == all ? port_source_priority(s) : -1;
-
-		if (s->event != all)
-			continue;
-		if (of < 0 || of == p->priority)
-			join(&own, &one, PORT_LARGEST);
-		else if (p->priority < 0 && (one.known != PORT_EXACT || one.change))
-			return (struct port_change){.known = PORT_UNKNOWN_PRIORITY};
-		has_pfc &= of != p->priority;
-	}
-	if (!has_event(p, all) || has_pfc || (p->priority >= 0 && p->dcb_known != PORT_EXACT))
-		return (struct port_change){.known = why_not(p, all)};
-	if (own.known == PORT_UNTOLD) /* its priority has no PFC, or none was paused */
-		own.known = PORT_EXACT;
-	return own;
-}
-
 void port_events_changes(const struct port_events *p, struct port_changes *to)
 {
 	int64_t largest[PORT_EVENTS] = {0};
 
-	*to = (struct port_changes){.pfc_known = p->dcb_known};
-	if (p->dcb_known == PORT_EXACT)
-		to->pfc_priorities = p->pfc.enabled;
-	to->seconds = (double)(p->stop_ns - p->start_ns) / 1e9;
+	*to = (struct port_changes){.seconds = (double)(p->stop_ns - p->start_ns) / 1e9};
 	for (size_t i = 0; i < p->count; i++) {
 		enum port_event event = p->found[i].source->event;
 		struct port_change one = change_of(&p->found[i]);
@@ -342,8 +282,6 @@ void port_events_changes(const struct port_events *p, struct port_changes *to)
 		largest[event] = one.change;
 		to->event[event].own = one.own; /* of several, the one that grew most */
 	}
-	to->event[PORT_OWN_PAUSE_RECEIVED_US] = own_pause(p, PORT_PAUSE_RECEIVED_US);
-	to->event[PORT_OWN_PAUSE_SENT_US] = own_pause(p, PORT_PAUSE_SENT_US);
 	for (int i = 0; i < PORT_EVENTS; i++)
 		if (to->event[i].known == PORT_UNTOLD)
 			to->event[i].known = why_not(p, i);

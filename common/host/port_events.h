@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "host/counters.h"
-#include "host/dcb.h"
 #include "host/ethtool.h"
 
 /* Their meanings are in the table. */
@@ -35,8 +34,6 @@ struct port_change {
 struct port_changes {
 	double seconds;
 	struct port_change event[PORT_EVENTS];
-	enum port_known pfc_known; /* EXACT: the priorities that have PFC are known */
-	uint8_t pfc_priorities;    /* bit N: priority N has PFC */
 };
 
 /* What all ports of an end did. */
@@ -112,10 +109,8 @@ struct port_events {
 	size_t count;
 	char netdev[IF_NAMESIZE]; /* "": none of this namespace */
 	bool is_vf;
-	int priority; /* of the run's packets; -1: not known */
-	enum port_known ethtool_known, dcb_known; /* EXACT: these are read; else why not */
+	enum port_known ethtool_known; /* EXACT: it is read; else why not */
 	struct ethtool ethtool;
-	struct dcb_pfc pfc; /* as read last */
 	char pci[16], upstream[16]; /* the adapter's function and the port above it; "": none */
 	struct counters_age age;
 	uint64_t start_ns, stop_ns;
@@ -127,9 +122,6 @@ struct port_events {
  */
 void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
 		      const char *pci);
-
-/* Find the priority of the run's packets, which have what K says. */
-void port_events_find_priority(struct port_events *p, const struct priority_packets *k);
 
 /* Begin; and end. Each waits until the device's counters are newer than those read last. */
 void port_events_start(struct port_events *p);

@@ -142,8 +142,6 @@ static const struct port_source sources[] = {
 	NET(PCI_OVERFLOW, "outbound_pci_buffer_overflow"),
 	HW(RATE_LIMITED, "tx_bps_limit_drop_cnt"), HW(RATE_LIMITED, "tx_pps_limit_drop_cnt"), /* erdma */
 	HW(RATE_LIMITED, "rx_bps_limit_drop_cnt"), HW(RATE_LIMITED, "rx_pps_limit_drop_cnt"),
-	{"indications", PORT_PAUSE_FRAMES_RECEIVED, PORT_PFC, 1},
-	{"requests", PORT_PAUSE_FRAMES_SENT, PORT_PFC, 1},
 	{"aer_dev_correctable", PORT_PCI_CORRECTABLE, PORT_AER, 1},
 	{"aer_dev_nonfatal", PORT_PCI_NONFATAL, PORT_AER, 1},
 	{"aer_dev_fatal", PORT_PCI_FATAL, PORT_AER, 1},
@@ -166,13 +164,6 @@ static const struct {
 const struct port_source *port_source(size_t n)
 {
 	return n < SOURCES ? &sources[n] : NULL;
-}
-
-int port_source_priority(const struct port_source *s)
-{
-	const char *digit = strpbrk(s->name, "0123456789");
-
-	return digit ? *digit - '0' : -1;
 }
 
 enum port_rule port_event_rule(enum port_event event)

@@ -12,7 +12,6 @@ enum port_place {
 	PORT_DEVICE, /* hw_counters/ of the device */
 	PORT_PMA,    /* counters/ of the port */
 	PORT_NETDEV, /* statistics of its network interface */
-	PORT_PFC,    /* the interface's answer about PFC */
 	PORT_AER,    /* AER of the adapter's function */
 	PORT_AER_UPSTREAM /* AER of the port above it */
 };
@@ -25,9 +24,6 @@ struct port_source {
 	bool counts_packets;  /* PORT_RETRANSMITTED: packets */
 	bool counts_restarts; /* PORT_RETRANSMITTED: times, whatever the cause */
 };
-
-/* The priority whose pause S counts; -1: that of the whole link. */
-int port_source_priority(const struct port_source *s);
 
 /* The Nth of all, in order of preference; NULL: there are not so many. */
 const struct port_source *port_source(size_t n);

@@ -25,7 +25,7 @@ static const struct field rows[] = {
 	NEED(transport, nic.transport, .form = "InfiniBand|RoCE|iWARP|EFA"), ROW(address, address.cm),
 	ROW(rate_gbps, nic.rate_gbps), ROW(gid_index, address.gid_index, .min = -1, .max = UINT16_MAX),
 	ROW(gid, address.gid), ROW(gid_type, address.gid_type, .form = GID_TYPE), ROW(gid_chosen, address.gid_chosen),
-	ROW(priority, address.priority, .min = -1, .max = 7), ROW(lid, address.lid, .max = UINT16_MAX),
+	ROW(lid, address.lid, .max = UINT16_MAX),
 	ROW(pkey_index, address.pkey_index, .max = UINT16_MAX), ROW(pkey, address.pkey, .form = "|0x%%%%"),
 	NEED(active_mtu_bytes, nic.active_mtu_bytes, .min = 256, .max = 4096, .power_of_two = true),
 	ROW(inline_bytes, nic.inline_bytes, .max = INLINE_MAX),
@@ -102,6 +102,5 @@ json_t *end_to_json(const struct end *e)
 int end_from_json(struct end *e, const json_t *from, struct fault *f)
 {
 	memset(e, 0, sizeof(*e));
-	e->address.priority = -1;
 	return fields_read(&table, e, from, f) || read_argv(e, from, f) ? -1 : 0;
 }

@@ -44,7 +44,6 @@ struct end {
 		char gid[64];
 		char gid_type[32]; /* gid_kind_name(); "": no GID is used */
 		char gid_chosen[64]; /* why */
-		int64_t priority; /* of its Ethernet packets; -1: unknown, or none */
 		int64_t lid;
 		int64_t pkey_index;
 		char pkey[8]; /* "0xffff" */

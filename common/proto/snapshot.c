@@ -32,11 +32,7 @@ static json_t *change_to_json(const struct port_change *c)
 static json_t *port_to_json(const struct port_changes *p)
 {
 	json_t *changed = json_object(), *same = json_array(), *unknown = json_object();
-	json_t *priorities = p->pfc_known == PORT_EXACT ? json_array() : json_null();
 
-	for (int i = 0; p->pfc_known == PORT_EXACT && i < DCB_PRIORITIES; i++)
-		if (p->pfc_priorities >> i & 1)
-			json_array_append_new(priorities, json_integer(i));
 	for (int i = 0; i < PORT_EVENTS; i++) {
 		const struct port_change *c = &p->event[i];
 		const char *name = port_event_name(i);
@@ -48,11 +44,8 @@ static json_t *port_to_json(const struct port_changes *p)
 		else
 			json_array_append_new(same, json_string(name));
 	}
-	if (p->pfc_known != PORT_EXACT)
-		json_array_append_new(reason_of(unknown, p->pfc_known),
-				      json_string("pfc_priorities"));
-	return json_pack("{s:f, s:o, s:o, s:o, s:o}", "seconds", p->seconds, "changed", changed,
-			 "unchanged", same, "unknown", unknown, "pfc_priorities", priorities);
+	return json_pack("{s:f, s:o, s:o, s:o}", "seconds", p->seconds, "changed", changed,
+			 "unchanged", same, "unknown", unknown);
 }
 
 json_t *snapshot_to_json(const struct port_snapshot *s)
@@ -96,32 +89,9 @@ static bool read_names(struct port_changes *p, const json_t *from, enum port_kno
 		const char *name = json_is_string(v) ? json_string_value(v) : "";
 		enum port_event event = port_event_find(name);
 
-		if (event < PORT_EVENTS)
-			p->event[event].known = known;
-		else if (strcmp(name, "pfc_priorities") == 0)
-			p->pfc_known = known;
-		else
+		if (event == PORT_EVENTS)
 			return false;
-	}
-	return true;
-}
-
-static bool read_priorities(struct port_changes *p, const json_t *from)
-{
-	const json_t *v;
-	size_t i;
-
-	if (!from || json_is_null(from))
-		return true;
-	if (!json_is_array(from))
-		return false;
-	p->pfc_known = PORT_EXACT;
-	json_array_foreach (from, i, v) {
-		json_int_t n = json_is_integer(v) ? json_integer_value(v) : -1;
-
-		if (n < 0 || n >= DCB_PRIORITIES)
-			return false;
-		p->pfc_priorities |= (uint8_t)(1U << n);
+		p->event[event].known = known;
 	}
 	return true;
 }
@@ -145,8 +115,7 @@ static bool read_port(struct port_changes *p, json_t *from)
 		    !read_names(p, v, known))
 			return false;
 	}
-	return read_names(p, json_object_get(from, "unchanged"), PORT_EXACT) &&
-	       read_priorities(p, json_object_get(from, "pfc_priorities"));
+	return read_names(p, json_object_get(from, "unchanged"), PORT_EXACT);
 }
 
 int snapshot_from_json(struct port_snapshot *s, const json_t *from, struct fault *f)

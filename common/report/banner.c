@@ -50,21 +50,16 @@ static void address_line(const struct report *r, const char *who, const struct e
 		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->address.lid);
 }
 
-/* "client packets: DSCP 26, SL 3, priority 3": what switches and the pause frames go by. */
+/* "client packets: DSCP 26, SL 3": what switches and the pause frames go by. */
 static void packets_line(const struct report *r, const char *who, const struct end *e)
 {
 	const struct experiment *x = &r->about.options->experiment;
-	bool roce = strcmp(e->nic.transport, "RoCE") == 0;
-	char line[96] = "", priority[32] = "not known";
+	char line[96] = "";
 
 	if (is_iwarp(e) || strncmp(e->address.gid_type, "RoCE v2", 7) == 0)
 		text_add(line, sizeof(line), " DSCP %" PRIu64 ",", x->tos >> 2);
 	if (!is_iwarp(e))
 		text_add(line, sizeof(line), " SL %" PRIu64 ",", x->sl);
-	if (e->address.priority >= 0)
-		snprintf(priority, sizeof(priority), "%" PRId64, e->address.priority);
-	if (roce)
-		text_add(line, sizeof(line), " priority %s,", priority);
 	if (strcmp(e->nic.transport, "EFA") != 0) /* nobody sets these there */
 		report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
 }

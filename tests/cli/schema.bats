@@ -122,10 +122,8 @@ but() {
 		histogram .results[0].snapshot.client[0].changed.crc.caveat = "reset"
 		histogram .results[0].snapshot.client[0].changed.crc.before = 1
 		histogram .results[0].snapshot.client[0].unchanged[0] = "hops"
-		histogram .results[0].snapshot.client[0].unchanged[0] = "pfc_priorities"
 		histogram .results[0].snapshot.client[0].unknown.exact = ["crc"]
 		histogram .results[0].snapshot.client[0].unknown.reset = []
-		histogram .results[0].snapshot.server[0].pfc_priorities = [8]
 		histogram .schema_version = 1
 		sweep .points = []
 		sweep .points = [{varied: {qp: 1}}]

@@ -18,7 +18,7 @@ setup_file() {
 # made DIR: a sysfs of the stand-in's devices in DIR, with records of their network interfaces.
 made() {
 	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return
-	mkdir -p "$1/ethtool" "$1/dcb"
+	mkdir -p "$1/ethtool"
 }
 
 # at DIR COMMAND…: what is started so sees that tree.
@@ -69,9 +69,8 @@ limited() {
 @test "each end tells what changed at its port, under one name for each meaning; the other end knows it" {
 	made mine
 	made theirs
-	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 1000\nrx_discards_phy: 0'
+	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 1000\nrx_prio3_pause: 5\nrx_discards_phy: 0'
 	put theirs/ethtool/eth9 'NIC statistics:'
-	put mine/dcb/eth9 $'pfc_en: 0x08\nrequests: 0 0 0 0 0 0 0 0\nindications: 0 0 0 5 0 0 0 0'
 	counter theirs hw_counters/'RNR sent' 0
 	counter theirs counters/link_downed 255
 	at theirs server send_bw --json=s.json
@@ -80,8 +79,7 @@ limited() {
 	counter mine hw_counters/rnr_nak_retry_err 7
 	counter mine counters/port_xmit_data 250
 	counter theirs hw_counters/'RNR sent' 9
-	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 301000\nrx_discards_phy: 0'
-	put mine/dcb/eth9 $'pfc_en: 0x08\nrequests: 0 0 0 0 0 0 0 0\nindications: 0 0 0 65 0 0 0 0'
+	put mine/ethtool/eth9 $'rx_prio3_pause_duration: 301000\nrx_prio3_pause: 65\nrx_discards_phy: 0'
 	kill -TERM "${pid[client]}"
 	finish client server
 	json c.json '.results[0] | (.snapshot.client | length) == 1 and .snapshot.client[0].seconds >= .seconds'
@@ -89,31 +87,21 @@ limited() {
 			rnr_received: {change: 7, counter: "rnr_nak_retry_err"},
 			sent_bytes: {change: 1000, counter: "port_xmit_data"},
 			pause_received_us: {change: 300000, counter: "rx_prio3_pause_duration"},
-			pause_frames_received: {change: 60, counter: "indications"}}
-		and .pfc_priorities == [3] and (.unchanged | index("nic_discards") and index("ack_timeout"))
-		and (.unknown.not_counted | index("cnp_sent") and index("pause_sent_us"))
-		and .unknown.unknown_priority == ["own_pause_received_us"]'
+			pause_frames_received: {change: 60, counter: "rx_prio3_pause"}}
+		and (.unchanged | index("nic_discards") and index("ack_timeout"))
+		and (.unknown.not_counted | index("cnp_sent") and index("pause_sent_us"))'
 	json c.json '.results[0].snapshot.server[0] | .changed == {no_receive: {change: 9, counter: "RNR sent"}}
-		and .unknown.saturated == ["link_downed"] and .unknown.unsupported == ["pfc_priorities"] and .pfc_priorities == null'
+		and .unknown.saturated == ["link_downed"]'
 	[[ $(jq -c '.results[0].snapshot' c.json) == "$(jq -c '.results[0].snapshot' s.json)" ]] || fail 'the two ends tell different things'
 }
 
-@test "pause of another priority than the packets' is not their own" {
+@test "-v tells the packets' DSCP and service level at each end" {
 	made mine
-	made theirs
-	mkdir -p mine/class/net/eth9/qos
-	put mine/class/net/eth9/qos/trust dscp
-	put mine/dcb/eth9 $'pfc_en: 0x09\ndscp_prio: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 3'
-	put mine/ethtool/eth9 $'rx_prio0_pause_duration: 1000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 10'
-	paused() { put mine/ethtool/eth9 $'rx_prio0_pause_duration: 901000\nrx_prio3_pause_duration: 10\ntx_prio3_pause_duration: 17'; }
-	measured send_bw paused --dscp 26 -v
-	says client.err 'client packets: DSCP 26, SL 0, priority 3' 'server packets: DSCP 26, SL 0, priority not known'
-	json c.json '[.ends.client, .ends.server | .priority] == [3, -1]'
-	json c.json '.results[0].snapshot.client[0] | .changed == {
-			pause_received_us: {change: 900000, counter: "rx_prio0_pause_duration"},
-			pause_sent_us: {change: 7, counter: "tx_prio3_pause_duration"},
-			own_pause_sent_us: {change: 7, counter: "tx_prio3_pause_duration"}}
-		and (.unchanged | index("own_pause_received_us"))'
+	at mine server send_bw
+	at mine client send_bw -n 20 --dscp 26 --sl 3 -v
+	finish server
+	ended client 0
+	says client.err 'client packets: DSCP 26, SL 3' 'server packets: DSCP 26, SL 3'
 }
 
 @test "every kind of test has both; an interface that is elsewhere, and none at all, are reasons" {
@@ -125,7 +113,7 @@ limited() {
 		finish server
 		ended client 0
 		json c.json '.results[0].snapshot | [.client[0], .server[0]] | all(.changed == {} and .seconds > 0
-			and (.unknown.other_namespace | index("pause_received_us") and index("pfc_priorities")))'
+			and (.unknown.other_namespace | index("pause_received_us") and index("fcs_errors")))'
 	done
 	export SIMVERBS_DEVICES='sim0 link=ib lid=1 sm_lid=1 gid.0=ib/fe80::1'
 	made bare

@@ -117,11 +117,10 @@ static void limited(const struct world *w, enum finding_code by, bool certain, c
 	}
 }
 
-/* The client's port was stopped for this SHARE of the second, in the run's own priority. */
+/* The client's port was stopped for this SHARE of the second. */
 static void stopped(struct world *w, double share)
 {
 	w->client.event[PORT_PAUSE_RECEIVED_US] = share * 1e6;
-	w->client.event[PORT_OWN_PAUSE_RECEIVED_US] = share * 1e6;
 }
 
 #endif

@@ -42,7 +42,6 @@ static void put_slot(void **state)
 	tree_link(state, "bus/pci/devices/0000:41:00.0", NIC);
 	tree_link(state, "bus/pci/devices/0000:40:01.0", ROOT);
 	tree_put(state, "class/net/eth0/mtu", "9000");
-	tree_put(state, "dcb/eth0", "pfc_en: 0x08\n");
 	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/symbol_error", "4");
 	tree_put(state, "class/infiniband/mlx5_0/ports/1/counters/link_downed", "N/A (no PMA)");
 	tree_put(state, "devices/system/node/node1/cpulist", "4-6");
@@ -66,7 +65,6 @@ static void facts_of_a_tree(void **state)
 	assert_false(x.own.known);
 	assert_true(x.upstream.known && x.upstream.correctable == 7 && x.upstream.fatal == 1);
 	assert_int_equal(x.netdev_mtu, 9000);
-	assert_true(x.pfc_known && x.pfc.enabled == 8);
 	assert_int_equal(x.cpus, 3);
 	assert_int_equal(x.slow_cpus, 1);
 	assert_string_equal(x.governor, "schedutil");

@@ -25,7 +25,6 @@ struct fixture {
 	char *field[LINES][3];
 	unsigned lines;
 	bool no_netdev;
-	int priority;
 };
 
 static char *trim(char *text)
@@ -47,7 +46,6 @@ static struct fixture *read_fixture(const char *name)
 	FILE *in;
 
 	memset(&x, 0, sizeof(x));
-	x.priority = -1;
 	snprintf(path, sizeof(path), DATA "%s", name);
 	in = fopen(path, "re");
 	if (!in) {
@@ -67,8 +65,6 @@ static struct fixture *read_fixture(const char *name)
 			assert_non_null(field);
 			x.field[x.lines][i] = trim(field);
 		}
-		if (strcmp(x.field[x.lines][0], "priority") == 0)
-			x.priority = x.field[x.lines][1][0] - '0';
 		x.no_netdev |= strcmp(x.field[x.lines][0], "netdev") == 0;
 		x.lines++;
 	}
@@ -78,29 +74,21 @@ static struct fixture *read_fixture(const char *name)
 /* Make the tree: column 1 is before, 2 after. "ethtool/eth0: x" is a line of that file. */
 static void put_fixture(void **state, const struct fixture *x, int column)
 {
-	char netdev[2][8192] = {"", ""};
-	static const char *const file[2] = {"ethtool/eth0", "dcb/eth0"};
+	static const char file[] = "ethtool/eth0";
+	char netdev[8192] = "";
 
 	for (unsigned i = 0; i < x->lines; i++) {
 		const char *name = x->field[i][0], *value = x->field[i][column];
-		bool written = *name == '=' || strcmp(name, "netdev") == 0 ||
-			       strcmp(name, "priority") == 0;
+		size_t n = strlen(file), used = strlen(netdev);
 
-		for (int k = 0; k < 2; k++) {
-			size_t n = strlen(file[k]), used = strlen(netdev[k]);
-
-			if (strncmp(name, file[k], n) != 0)
-				continue;
-			snprintf(netdev[k] + used, sizeof(netdev[k]) - used, "%s: %s\n",
-				 name + n + 2, value);
-			written = true;
-		}
-		if (!written)
+		if (strncmp(name, file, n) == 0)
+			snprintf(netdev + used, sizeof(netdev) - used, "%s: %s\n", name + n + 2,
+				 value);
+		else if (*name != '=' && strcmp(name, "netdev") != 0)
 			tree_put(state, name, value);
 	}
-	for (int k = 0; k < 2; k++)
-		if (netdev[k][0])
-			tree_put(state, file[k], netdev[k]);
+	if (netdev[0])
+		tree_put(state, file, netdev);
 }
 
 static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
@@ -110,7 +98,6 @@ static struct port_snapshot snapshot_of(void **state, const struct fixture *x)
 
 	put_fixture(state, x, 1);
 	port_events_open(&p, "dev0", 1, x->no_netdev ? "" : "eth0", "0000:41:00.0");
-	p.priority = x->priority;
 	port_events_start(&p);
 	put_fixture(state, x, 2);
 	port_events_stop(&p);
@@ -135,12 +122,6 @@ static void say(const struct port_snapshot *s, const char *key, char what[64], c
 		snprintf(what, 64, "%g", port_snapshot_timeouts(s, &none));
 	} else if (strcmp(key, "lost") == 0) {
 		snprintf(what, 64, "%g", port_snapshot_lost(s));
-	} else if (strcmp(key, "pfc") == 0) {
-		for (int i = 0; i < 8; i++)
-			if (p->pfc_priorities >> i & 1)
-				snprintf(what + strlen(what), 8, "%s%d", *what ? " " : "", i);
-		if (p->pfc_known != PORT_EXACT)
-			snprintf(what, 64, "%s", port_known_name(p->pfc_known));
 	} else {
 		const struct port_change *c = &p->event[event];
 

@@ -60,80 +60,15 @@ static void sources_that_vanish(void **state)
 
 	tree_put(state, PORT "hw_counters/packet_seq_err", "1\n");
 	tree_put(state, "ethtool/eth0", "rx_discards_phy: 4\nrx_prio0_pause_duration: 9\n");
-	tree_put(state, "dcb/eth0", "pfc_en: 0x01\n");
 	port_events_open(&p, "dev0", 1, "eth0", "0000:41:00.0");
 	port_events_start(&p);
 	remove(tree_path(state, PORT "hw_counters/packet_seq_err"));
 	tree_put(state, "ethtool/eth0", "rx_prio0_pause_duration: 9\n");
-	remove(tree_path(state, "dcb/eth0"));
 	to = changes(&p);
 	assert_int_equal(to.event[PORT_LOSS_NAKS].known, PORT_UNREADABLE);
 	assert_string_equal(to.event[PORT_LOSS_NAKS].own, "packet_seq_err");
 	assert_int_equal(to.event[PORT_NIC_DISCARDS].known, PORT_UNREADABLE);
 	assert_int_equal(to.event[PORT_PAUSE_RECEIVED_US].known, PORT_UNREADABLE);
-	assert_int_equal(to.pfc_known, PORT_UNREADABLE);
-}
-
-/* Pause of another priority is not the run's; of an unknown one it may be. */
-static void pause_of_a_priority(void **state)
-{
-	static const struct {
-		const char *after;
-		int priority;
-		enum port_known known;
-		int64_t change;
-		const char *own;
-	} one[] = {
-		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 3, PORT_EXACT, 4,
-		 "rx_prio3_pause_duration"},
-		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 5\n", 3, PORT_EXACT, 0,
-		 "rx_prio3_pause_duration"},
-		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 5\n", -1,
-		 PORT_UNKNOWN_PRIORITY, 0, NULL},
-		{"rx_prio0_pause_duration: 5\nrx_prio3_pause_duration: 5\n", -1, PORT_EXACT, 0,
-		 NULL},
-		/* it has no PFC; it has, but no counter */
-		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 1, PORT_EXACT, 0,
-		 NULL},
-		{"rx_prio0_pause_duration: 900\nrx_prio3_pause_duration: 9\n", 4, PORT_NOT_COUNTED,
-		 0, NULL},
-		/* of the whole link */
-		{"rx_prio0_pause_duration: 5\nrx_global_pause_duration: 25\n", -1, PORT_EXACT, 20,
-		 "rx_global_pause_duration"},
-		{"rx_prio0_pause_duration: 95\nrx_global_pause_duration: 25\n", 1, PORT_EXACT, 20,
-		 "rx_global_pause_duration"},
-		{"pfc_pri0_rx_duration_us: 95\npfc_pri3_rx_duration_us: 7\n", 3, PORT_EXACT, 2,
-		 "pfc_pri3_rx_duration_us"},
-		{"rx_pripause_0_1us_count: 95\nrx_pripause_3_1us_count: 7\n", 3, PORT_EXACT, 2,
-		 "rx_pripause_3_1us_count"},
-	};
-
-	tree_put(state, "dcb/eth0", "pfc_en: 0x19\n");
-	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
-		struct port_change c;
-		struct port_events p;
-		char before[256];
-		char *value = before;
-
-		snprintf(before, sizeof(before), "%s", one[i].after);
-		while ((value = strchr(value, ':'))) { /* all began with 5 */
-			char *end = strchr(value, '\n');
-
-			memmove(value + 3, end, strlen(end) + 1);
-			memcpy(value, ": 5", 3);
-			value++;
-		}
-		tree_put(state, "ethtool/eth0", before);
-		port_events_open(&p, "dev0", 1, "eth0", "");
-		p.priority = one[i].priority;
-		port_events_start(&p);
-		tree_put(state, "ethtool/eth0", one[i].after);
-		c = changes(&p).event[PORT_OWN_PAUSE_RECEIVED_US];
-		assert_int_equal(c.known, one[i].known);
-		assert_int_equal(c.change, one[i].change);
-		assert_true(one[i].own ? c.own && strcmp(c.own, one[i].own) == 0 : !c.own);
-		assert_int_equal(changes(&p).event[PORT_OWN_PAUSE_SENT_US].known, PORT_NOT_COUNTED);
-	}
 }
 
 /* An interface of another namespace may have a name that is also here: its PCI device tells. */
@@ -322,10 +257,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_TREE(nothing_there),        WITH_TREE(sources_that_vanish),
-		WITH_TREE(pause_of_a_priority),  WITH_TREE(namesakes),
-		WITH_TREE(unknown_netdev),       WITH_TREE(old_values),
-		WITH_TREE(pci_errors),           cmocka_unit_test(restarts),
-		cmocka_unit_test(several_ports), cmocka_unit_test(names),
+		WITH_TREE(namesakes),            WITH_TREE(unknown_netdev),
+		WITH_TREE(old_values),           WITH_TREE(pci_errors),
+		cmocka_unit_test(restarts),      cmocka_unit_test(several_ports),
+		cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests_name("port_events", tests, NULL, NULL);

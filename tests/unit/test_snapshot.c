@@ -26,9 +26,6 @@ static struct port_snapshot some(void)
 		PORT_EXACT, INT64_MAX, port_event_own(PORT_LOSS_NAKS, "Nak Sequence Error")};
 	s.port[0].event[PORT_LOSS_SEEN] = (struct port_change){PORT_UNTOLD};
 	s.port[0].seconds = 1.25;
-	s.port[0].pfc_known = PORT_EXACT;
-	s.port[0].pfc_priorities = 0x88;
-	s.port[1].pfc_known = PORT_OTHER_NAMESPACE;
 	return s;
 }
 
@@ -50,8 +47,6 @@ static void comes_back(void **state)
 			assert_int_equal(a->change, b->change);
 			assert_ptr_equal(a->own, b->own);
 		}
-		assert_int_equal(back.port[p].pfc_known, s.port[p].pfc_known);
-		assert_int_equal(back.port[p].pfc_priorities, s.port[p].pfc_priorities);
 	}
 	assert_true(back.port[0].seconds == 1.25);
 	again = snapshot_to_json(&back);
@@ -86,9 +81,6 @@ static void lies(void **state)
 		PORT_JSON("", "", "\"reset\": \"crc\"", ""),
 		PORT_JSON("", "", "\"reset\": [[]]", ""),
 		PORT_JSON("", "", "\"exact\": [\"crc\"]", ""),
-		PORT_JSON("", "", "", ", \"pfc_priorities\": 3"),
-		PORT_JSON("", "", "", ", \"pfc_priorities\": [8]"),
-		PORT_JSON("", "", "", ", \"pfc_priorities\": [-1]"),
 	};
 
 	(void)state;

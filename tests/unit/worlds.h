@@ -47,7 +47,6 @@ struct world {
 	bool early;    /* a completion tells of the adapter's memory, not of arrival: UC */
 	bool brief;    /* some thousand messages from the first post on, not seconds */
 	bool sleeps;   /* -e: its thread does not spin */
-	bool priority_known;
 	/* its thread: a message, a completion; the part of its CPU that it gets, in turns */
 	double post_ns, reap_ns, share, slice_ns;
 	/* the adapter: each message of a QP, a QP's rate; of all QPs, which nothing tells */
@@ -191,7 +190,6 @@ static struct world world_new(uint64_t seed, uint64_t *x)
 		.recv_ns = between(x, 20, 40),
 		.recv_depth = 128,
 		.ack_timeout_ns = 4096 * 16384.,
-		.priority_known = true,
 		.seconds = chance(x, 0.5) ? 1 : 5,
 	};
 }

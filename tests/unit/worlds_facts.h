@@ -98,12 +98,6 @@ static void count_pause(const struct facts_made *m)
 	count(m->to, PORT_PAUSE_SENT_US, sink, NULL);
 	count(m->to, PORT_PAUSE_FRAMES_SENT, sink / 40, NULL);
 	count(m->to, PORT_PAUSE_RECEIVED_US, 0, NULL);
-	if (!w->priority_known)
-		return;
-	count(m->from, PORT_OWN_PAUSE_RECEIVED_US, own, NULL);
-	count(m->from, PORT_OWN_PAUSE_SENT_US, 0, NULL);
-	count(m->to, PORT_OWN_PAUSE_SENT_US, sink, NULL);
-	count(m->to, PORT_OWN_PAUSE_RECEIVED_US, 0, NULL);
 }
 
 /* Congestion, and how the sink's memory is doing. */

@@ -216,8 +216,6 @@ static void add_decoy(struct sim *s, struct world *w, uint64_t *x, enum made_dec
 		w->source_gbps = cap;
 	if (decoy == DECOY_SINK)
 		w->sink_gbps = cap;
-	if (decoy == DECOY_PAUSE)
-		w->priority_known = chance(x, 0.7);
 }
 
 /* Message K of four sizes, with as many as fit the simulation. */
@@ -278,7 +276,6 @@ static void any_shape(struct world *w, uint64_t *x)
 	w->sleeps = chance(x, 0.05);
 	w->recv_depth = 32u << below(x, 4);
 	w->driver = chance(x, 0.6) ? DRIVER_FULL : DRIVER_BYTES + below(x, 3);
-	w->priority_known = chance(x, 0.7);
 	w->pcie_untold = chance(x, 0.1);
 	if (chance(x, 0.3))
 		w->ack_timeout_ns = 4096 * pow(2, 8 + below(x, 8));
