@@ -45,7 +45,7 @@ double run_lost_with_cpu(const struct run_facts *r)
 	double lack = run_lacks_cpu(r, s);
 	double queued = s->preempted * s->cpu_share * run_in_flight(r) / (double)r->messages;
 
-	return lack - fmin(lack, fmax(queued, 0)) * fmax(s->full_share / s->cpu_share, 0);
+	return s->full_share < NEVER_FULL ? lack : lack - fmin(lack, fmax(queued, 0));
 }
 
 bool run_is_always_full(const struct run_facts *r)

@@ -74,8 +74,8 @@ double run_packets(const struct run_facts *r);
 double run_lacks_cpu(const struct run_facts *r, const struct run_end *e);
 
 /*
- * The same of the sender, less the time in which its queue went on alone: as full as it was while
- * the thread had its CPU, it held work for so long each time.
+ * The same of the sender, less the time in which its queue went on alone: one that is full now and
+ * then holds work for so long, each time the thread loses its CPU.
  */
 double run_lost_with_cpu(const struct run_facts *r);
 
