@@ -54,7 +54,7 @@ double hca_rate_gbps(const struct hca_port *p)
 	} width[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
 	double lane = 0, gbps = 0;
 
-	if (hca_is_soft_roce(p))
+	if (hca_is_software(p))
 		return 0;
 	for (size_t i = 0; i < sizeof(speed) / sizeof(speed[0]); i++)
 		if (p->port_attr.active_speed == speed[i].code)

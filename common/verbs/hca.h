@@ -131,7 +131,7 @@ void hca_release(struct hca *h);
 /*
  * The data rate of the link in Gb/s after line coding, from active_speed and active_width. For a
  * speed that has no code there (XDR, which kernels then report as NDR) it is the rate in sysfs. 0:
- * unknown, as that of soft-RoCE, which reports one that is only a name.
+ * unknown, as that of software, which reports one that is only a name.
  */
 double hca_rate_gbps(const struct hca_port *p);
 

@@ -169,6 +169,9 @@ static void rates_are_data_rates(void **state)
 	assert_true(hca_rate_gbps(&p) == 400);
 	p.sysfs_gbps = 800; /* XDR, for which the code has no room */
 	assert_true(hca_rate_gbps(&p) == 800);
+	p.attr.vendor_id = 0x626d74; /* siw, whose rate is its netdev's, or a name */
+	assert_true(hca_rate_gbps(&p) == 0);
+	p.attr.vendor_id = 0;
 	p.sysfs_gbps = 0;
 	p.port_attr.active_width = 7;
 	assert_true(hca_rate_gbps(&p) == 0);
