@@ -85,7 +85,7 @@ first_page() { mandoc -Tascii -Owidth=80 "$BATS_FILE_TMPDIR/$1" | sed 's/.\x08//
 		first_page "$page" | tr -s '\n ' ' ' | grep -qF -- "$words" || { echo "$page: $words"; return 1; }
 	done <<-'END'
 		rdmark.7:client1$ write_bw -D 2 server1
-		rdmark.7:too short (2.1 s) for +- (uncertainty); use -D 22
+		rdmark.7:+- 87 % (95 %, 8 slices)
 		rdmark.7:! Something other than the network
 		rdmark.7:+- The uncertainty of the average
 		rdmark.7:limited by What limits the rate
