@@ -78,7 +78,7 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 bool hca_is_named(const struct hca_port *p, const char *wanted);
 
 /*
- * hca_idle.c: the name of P's state, "ACTIVE"; the fault that it is not ACTIVE, with its cause, returns
+ * hca_choose.c: the name of P's state, "ACTIVE"; the fault that it is not ACTIVE, with its cause, returns
  * -1; and "node" or "port" if that GUID is 0, as of a virtual function without one; NULL: none is.
  */
 const char *hca_state_name(const struct hca_port *p);
