@@ -130,7 +130,7 @@ refused() {
 @test "refused before the server hears of it, with the reason" {
 	server send_bw
 	refused 77 'RC is not supported on efa_0, which is EFA. An Elastic' send_bw -c RC
-	refused 77 '-c/--connection UD is not supported on efa_0' send_bw -c UD
+	refused 77 'transport UD is not supported on efa_0' send_bw -c UD
 	refused 77 '-R/--rdma_cm cannot be used with transport SRD' send_bw -R -c SRD
 	refused 77 '-R/--rdma_cm cannot be used with transport SRD' send_bw -R
 	refused 2 '--use-srq cannot be used with transport SRD' send_bw --use-srq
@@ -152,10 +152,10 @@ refused() {
 
 @test "an EFA and another device: refused at both ends" {
 	server send_bw
-	SIMVERBS_DEVICES=$roce refused 3 'RC is not supported on efa_0, which is EFA' send_bw
+	SIMVERBS_DEVICES=$roce refused 77 'RC is not supported on efa_0, which is EFA' send_bw
 	waits_on
 	SIMVERBS_DEVICES=$roce server send_bw
-	refused 3 'SRD is not supported on sim0, which is RoCE' send_bw
+	refused 77 'SRD is not supported on sim0, which is RoCE' send_bw
 	SIMVERBS_DEVICES=$roce serves_next send_bw
 }
 
