@@ -199,7 +199,7 @@ static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 
 /*
  * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
- * nothing can be told; nor of a few that software sent again, which costs but these.
+ * nothing can be told; nor of few of software, or with few in flight: rxe's timer stops nothing.
  */
 static bool is_resent(const struct judged *j)
 {
@@ -208,7 +208,7 @@ static bool is_resent(const struct judged *j)
 
 	if (!r->reliable || !(r->resent_share > (r->software ? TIME_COUNTS : AGAIN_COUNTS)) ||
 	    r->resent_share * (double)r->messages < FEW_RESENT ||
-	    ceilings_fill_window(r, &j->top, r->resent_share))
+	    (r->software && run_in_flight(r) <= FEW_IN_FLIGHT))
 		return false;
 	finding_make(&loss, &(struct finding_facts){.code = FINDING_PACKET_LOSS,
 						    .value = {run_carrier(r)}});

@@ -157,6 +157,11 @@ static void spurious_timeouts(void **state)
 	w->r.software = true;
 	w->client.cpu_share = 0.3;
 	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts");
+	/* and its timer, set for one message, sends a later one again */
+	w->r.resent_share = 0.1;
+	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts");
+	w->r.tx_depth = 128;
+	limited(w, LIMIT_LOSS, false, "ack_timeouts");
 }
 
 /* In both directions in turn: each end as the sender, and each link's faults once. */
