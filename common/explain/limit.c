@@ -199,16 +199,17 @@ static bool set_shared_cpu(const struct judged *j, const struct run_end *e)
 
 /*
  * Messages that were sent again disturbed the row, and nothing else explains it. Of one or two
- * nothing can be told; nor of few of software, or with few in flight: rxe's timer stops nothing.
+ * nothing can be told; nor of software's few, or few in flight (rxe's timer), or want of CPU.
  */
 static bool is_resent(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
+	double lack = run_lacks_cpu(r, r->sender);
 	struct finding loss;
 
 	if (!r->reliable || !(r->resent_share > (r->software ? TIME_COUNTS : AGAIN_COUNTS)) ||
 	    r->resent_share * (double)r->messages < FEW_RESENT ||
-	    (r->software && run_in_flight(r) <= FEW_IN_FLIGHT))
+	    (r->software && (run_in_flight(r) <= FEW_IN_FLIGHT || lack > r->resent_share)))
 		return false;
 	finding_make(&loss, &(struct finding_facts){.code = FINDING_PACKET_LOSS,
 						    .value = {run_carrier(r)}});
@@ -329,9 +330,8 @@ static bool is_receiver(const struct judged *j)
 }
 
 /*
- * Other tasks had the CPU of an end. Of the sender that is the time in which its queue was not
- * full: refuted by one that was full when it had no CPU, or not when it had. Of the other end,
- * refuted by a steady rate, and by receives that were always posted.
+ * Other tasks had the CPU of an end: of the sender, if its queue was not full just then; of the
+ * other, which a steady rate refutes, and receives that were always posted.
  */
 static bool is_shared_cpu(const struct judged *j)
 {

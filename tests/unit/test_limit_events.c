@@ -161,6 +161,8 @@ static void spurious_timeouts(void **state)
 	w->r.resent_share = 0.1;
 	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts");
 	w->r.tx_depth = 128;
+	limited(w, LIMIT_UNKNOWN, false, "ack_timeouts"); /* it lacked its CPU for longer */
+	w->r.resent_share = 0.75;
 	limited(w, LIMIT_LOSS, false, "ack_timeouts");
 }
 
