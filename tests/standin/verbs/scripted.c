@@ -9,13 +9,17 @@
  *   scripted tsc|raw pingpong N      N times a request, then a receive
  *   scripted tsc|raw threads N       of N looks by another thread, how many were late or went back
  *   scripted tsc|raw others N        are the other clocks real? "yes"; not, or SIGSEGV
+ *   scripted traps                   without SIMVERBS_SCRIPT: status 0 if the kernel traps rdtsc
  */
 #include "loop.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef __x86_64__
 #include <x86intrin.h>
@@ -168,6 +172,21 @@ static void others(void)
 	printf("%s\n", mono >= wait && real > wait / 2 && real < 1000 * wait ? "yes" : "no");
 }
 
+static void trapped(int sig)
+{
+	(void)sig;
+	_exit(0);
+}
+
+/* Some hypervisors let prctl() succeed, and trap nothing. */
+static int traps(void)
+{
+	signal(SIGSEGV, trapped);
+	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) == 0)
+		tsc();
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct loop_conf conf = loop_defaults;
@@ -175,6 +194,8 @@ int main(int argc, char **argv)
 	const char *what = argc == 4 ? argv[2] : "";
 	unsigned n;
 
+	if (argc == 2 && !strcmp(argv[1], "traps"))
+		return traps();
 	CHECK(argc == 4);
 	by_tsc = !strcmp(argv[1], "tsc");
 	n = (unsigned)strtoul(argv[3], NULL, 10);
