@@ -103,7 +103,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 		bytes "$(head -c 70000 many)" gone
 	next_is_served
 	says server.err 'a message of 8388607 bytes, more than the 65536 allowed' 'more than 16 levels of JSON' \
-		'more than 256 JSON arrays and objects' 'more than 1042 JSON arrays and objects'
+		'more than 256 JSON arrays and objects' 'more than 1033 JSON arrays and objects'
 	(($(held_at_most) < before + 3000)) || fail "$(held_at_most) KiB, $before before"
 	over
 }
