@@ -85,12 +85,8 @@ static int options_last(char **argv, struct fault *f)
 	int rc = 1;
 
 	fault_phase(f, "reading the command line");
-	while (rc > 0 && (*w.next || w.letters)) {
-		if (!w.letters && strncmp(*w.next, "--tests", 7) == 0 && strchr("=", (*w.next)[7]))
-			w.next += (*w.next)[7] || !w.next[1] ? 1 : 2; /* the tour's own */
-		else
-			rc = options_next(options_table(), &w, &row, &value, f);
-	}
+	while (rc > 0 && (*w.next || w.letters))
+		rc = options_next(options_table(), &w, &row, &value, f);
 	word = *w.next;
 	if (rc)
 		return rc < 0 ? -1 : 0;

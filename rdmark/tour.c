@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The tour: the main tests of one host after another, a line each. */
+/* The tour: the main tests of one host after another, with the options given, a line each. */
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
@@ -17,10 +17,20 @@
 #include "proto/json_memory.h"
 #include "report/document.h"
 #include "report/list.h"
-#include "tour_options.h"
+#include "session/program.h"
+
+#define TOUR_MAX 7 /* programs */
 
 struct tour {
-	struct tour_options options;
+	struct tour_test {
+		const char *name;
+		bool lasts;           /* its command line says how long */
+		struct fault refused; /* set: it refuses the options */
+	} tests[TOUR_MAX];
+	size_t count;
+	char **words; /* the options given, ended by NULL */
+	char *host;
+	const char *json; /* the file that gets the documents, "-": stdout; NULL: none */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
@@ -84,6 +94,14 @@ static const json_t *tour_row(const json_t *document, size_t *rows)
 static const char table_head[] =
 	"test       size     median[us]    p99[us]  rate[Gb/s]  of link[%]  \302\261[%]\n";
 
+/* Print the head of the table, once. */
+static void print_head(struct tour *t, FILE *out)
+{
+	if (!t->headed)
+		fputs(table_head, out);
+	t->headed = true;
+}
+
 /* A column of the table; "-" where VALUE is not known. */
 static void print_number(FILE *out, int width, int decimals, double value)
 {
@@ -118,24 +136,19 @@ static void print_row(FILE *out, const json_t *row)
 		terminal_put(out, TERMINAL_YELLOW, "  !");
 }
 
-/*
- * Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. LACKS:
- * the options that it ran without.
- */
-static void show_test(struct tour *t, const char *test, const char *lacks, const json_t *document,
-		      int status)
+/* Print a line for TEST: its result or verdict, or its exit STATUS if it measured nothing. */
+static void show_test(struct tour *t, const char *test, const json_t *document, int status)
 {
-	FILE *out = document_to_stdout(t->options.json) ? stderr : stdout;
+	FILE *out = document_to_stdout(t->json) ? stderr : stdout;
 	const json_t *verdict = json_object_get(document, "verdict");
 	size_t rows = 0;
 	const json_t *row = tour_row(document, &rows);
 	const char *why = json_text_at(json_object_get(row, "quality"), "text");
+	const char *error = json_text_at(json_object_get(document, "error"), "call");
 
 	show_ends(t, document);
-	if (!t->headed && row && !verdict) {
-		fputs(table_head, out);
-		t->headed = true;
-	}
+	if (row && !verdict)
+		print_head(t, out);
 	t->said = document;
 	if (!document)
 		return; /* the program has printed why on standard error */
@@ -145,15 +158,24 @@ static void show_test(struct tour *t, const char *test, const char *lacks, const
 	else if (row)
 		print_row(out, row);
 	else
-		fprintf(out, "not measured (exit status %d)", status);
+		fprintf(out, "not measured (exit status %d)%s%s", status, error[0] ? ": " : "",
+			error);
 	if (row && !verdict && rows > 1)
 		fprintf(out, " (the largest of %zu rows)", rows);
-	if (lacks[0] && (verdict || row))
-		fprintf(out, " (without %s)", lacks);
 	fputc('\n', out);
 	if (why[0])
 		json_array_append_new(t->disturbed,
 				      json_sprintf("%s: disturbed (!): %s", test, why));
+	fflush(out);
+}
+
+/* Print a line for TEST, which refuses the options. */
+static void show_refused(struct tour *t, const struct tour_test *test)
+{
+	FILE *out = document_to_stdout(t->json) ? stderr : stdout;
+
+	print_head(t, out);
+	fprintf(out, "%-10s refused: %s\n", test->name, test->refused.call);
 	fflush(out);
 }
 
@@ -163,11 +185,11 @@ static int keep_document(struct tour *t, json_t *document)
 	char *text;
 	int rc;
 
-	if (!t->options.json)
+	if (!t->json)
 		return 0;
 	fault_phase(&t->fault, "keeping the documents");
 	text = json_line(json_incref(document), JSON_COMPACT | JSON_REAL_PRECISION(15));
-	rc = document_add(t->options.json, text, &t->stop, &t->fault);
+	rc = document_add(t->json, text, &t->stop, &t->fault);
 	free(text);
 	if (!rc && fflush(stdout) == EOF)
 		rc = fault_raise(&t->fault, FAULT_LOCAL, errno, "writing to stdout");
@@ -193,11 +215,33 @@ static json_t *last_document(const char *text)
 	return NULL;
 }
 
-/* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
-static int run_test(struct tour *t, const struct test *test)
+/*
+ * The command line of TEST, which the caller frees; to RUN it: quiet, with its document on stdout.
+ * The host comes first, so that no option without its value takes it. NULL: no memory.
+ */
+static char **line_of(const struct tour *t, const struct tour_test *test, bool run)
 {
-	char lacks[256] = "";
-	char **line = tour_options_of(&t->options, test, lacks, sizeof(lacks));
+	const char *more[] = {"--json", "--quiet", "--duration=1"};
+	size_t count = 0, mores = run ? 3 - test->lasts : 0;
+	char **line;
+
+	while (t->words[count])
+		count++;
+	line = calloc(count + 6, sizeof(*line));
+	if (!line)
+		return NULL;
+	line[0] = (char *)(uintptr_t)test->name;
+	line[1] = t->host;
+	memcpy((void *)(line + 2), (void *)t->words, count * sizeof(*line));
+	for (size_t i = 0; i < mores; i++)
+		line[2 + count + i] = (char *)(uintptr_t)more[i];
+	return line;
+}
+
+/* Run TEST. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
+static int run_test(struct tour *t, const struct tour_test *test)
+{
+	char **line = line_of(t, test, true);
 	struct process_attr attr = {.argv = line, .heard = true, .orphan = SIGTERM};
 	struct process p = {0};
 	json_t *document;
@@ -210,7 +254,7 @@ static int run_test(struct tour *t, const struct test *test)
 		status = process_wait(&p, &t->stop, &t->fault);
 	free((void *)line);
 	document = status < 0 ? NULL : last_document(p.said ? p.said : "");
-	if (status >= 0 && !document && p.said_n) { /* output of --help or --list */
+	if (status >= 0 && !document && p.said_n) { /* output of --help or --version */
 		fputs(p.said, stdout);
 		t->over = true;
 	}
@@ -218,7 +262,7 @@ static int run_test(struct tour *t, const struct test *test)
 	if (status < 0)
 		return -1;
 	status = process_exit_status(status);
-	show_test(t, test->name, lacks, document, status);
+	show_test(t, test->name, document, status);
 	if (document && keep_document(t, document))
 		status = -1;
 	json_decref(document);
@@ -229,10 +273,15 @@ static int run_tests(struct tour *t)
 {
 	int first = 0;
 
-	for (size_t i = 0; i < t->options.tests; i++) {
-		const struct test *test = t->options.test[i];
-		int status = run_test(t, test);
+	for (size_t i = 0; i < t->count; i++) {
+		const struct tour_test *test = &t->tests[i];
+		int status;
 
+		if (fault_is(&test->refused)) {
+			show_refused(t, test);
+			continue;
+		}
+		status = run_test(t, test);
 		if (status < 0)
 			return -1;
 		if (t->over)
@@ -244,11 +293,11 @@ static int run_tests(struct tour *t)
 		if (t->said && (status == FAULT_PEER || status == FAULT_DEADLINE)) {
 			fault_phase(&t->fault, "the tour");
 			fault_raise(&t->fault, (enum fault_code)status, 0,
-				    "%s of %s was not measured", test->name, t->options.host);
+				    "%s of %s was not measured", test->name, t->host);
 			return fault_fix(&t->fault,
 					 "start `rdmark server --auth=none` on %s: it serves every "
 					 "test",
-					 t->options.host);
+					 t->host);
 		}
 		if (status && !t->shown)
 			return status; /* the other tests would fail, too */
@@ -259,6 +308,55 @@ static int run_tests(struct tour *t)
 	return first;
 }
 
+/* Add the program NAME, as it reads its command line itself. Returns 0 or -1. */
+static int add_test(struct tour *t, const char *name)
+{
+	struct tour_test *to = &t->tests[t->count++];
+	struct program p = {.name = name};
+	const struct test *const *all;
+
+	to->name = name;
+	for (size_t i = rdmark_tests(&all); i-- > 0;)
+		if (strcmp(all[i]->name, name) == 0)
+			p.test = all[i];
+	p.argv = line_of(t, to, false);
+	if (!p.argv)
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "calloc");
+	if (command_line_read(&p) == 0) {
+		t->json = p.options.output.json;
+		to->lasts = options_given(&p.options, "iters") ||
+			    options_given(&p.options, "duration") ||
+			    (p.test->schedule && !p.options.experiment.plain); /* its windows */
+	}
+	to->refused = p.fault;
+	free((void *)p.argv);
+	return 0;
+}
+
+/* Read ARGV: "rdmark", the host and the rest. Returns 0, or -1 with the fault raised. */
+static int read_line(struct tour *t, char **argv)
+{
+	static const char *const usual[] = {"send_lat", "send_bw", "write_lat", "write_bw",
+					    "read_lat", "read_bw", "gdr_bw"};
+	size_t refused = 0, count = sizeof(usual) / sizeof(usual[0]) - !has_gpu();
+
+	fault_phase(&t->fault, "reading the command line");
+	t->host = argv[1];
+	t->words = argv + 2;
+	for (size_t i = 0; i < count; i++) {
+		if (add_test(t, usual[i]))
+			return -1;
+		refused += fault_is(&t->tests[i].refused);
+	}
+	if (refused == count) {
+		t->fault = t->tests[0].refused;
+		return -1;
+	}
+	if (!t->json || document_to_stdout(t->json))
+		return 0;
+	return document_try(&(struct output_options){.json_lines = t->json}, &t->fault);
+}
+
 int tour_command(char **argv)
 {
 	struct tour t = {.stop = {.fd = -1}, .disturbed = json_array()};
@@ -267,10 +365,7 @@ int tour_command(char **argv)
 	size_t i;
 
 	hwtree_prepare(); /* or each program would say it */
-	status = tour_options_read(&t.options, argv, has_gpu(), &t.fault) ||
-				 stop_init(&t.stop, &t.fault)
-			 ? -1
-			 : 0;
+	status = read_line(&t, argv) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_tests(&t);
@@ -284,7 +379,6 @@ int tour_command(char **argv)
 		status = status ? status : list_finish(stdout, RDMARK);
 	streams_close(&t.streams);
 	stop_release(&t.stop);
-	tour_options_release(&t.options);
 	if (t.stop.signal == SIGINT)
 		stop_die(SIGINT); /* for a shell's loop */
 	return status;

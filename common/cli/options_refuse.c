@@ -58,6 +58,7 @@ static const struct advice {
 static const struct advice removed[] = {
 	{"load load-size", "run write_bw at the same time, between the same ports"},
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
+	{"tests", "name a test: rdmark read_bw HOST"},
 };
 
 bool options_applies(const struct option_row *row, unsigned traits)

@@ -80,7 +80,7 @@ judged() { ${1-shown} "$RDMARK_BIN/rdmark-pairs judge made.jsonl"; }
 	server 'rdmark server'
 	shown "$RDMARK_BIN/gdr_bw -p $port --windows 2 -n 20 $host"
 	grep -Eq '^ <(red:FAIL|green:PASS|yellow:WARN|yellow:INCONCLUSIVE)> [A-Za-z]' shown || fail "$(cat -v shown)"
-	shown "$RDMARK_BIN/rdmark $host -p $port --tests gdr_bw --windows 2 -n 20"
+	shown "$RDMARK_BIN/rdmark $host -p $port -n 20"
 	grep -Eq '^gdr_bw     <(red:FAIL|green:PASS|yellow:WARN|yellow:INCONCLUSIVE)> (GPU|[a-z])' shown || fail "$(cat -v shown)"
 	plain "$RDMARK_BIN/gdr_bw -p $port --windows 2 -n 20 $host"
 	kill -TERM "${pid[server]}"
