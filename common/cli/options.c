@@ -27,7 +27,7 @@ void options_init(struct options *o, const struct experiment *defaults)
 	o->local.max_qps = EXPERIMENT_AUTO;
 	o->output.within_percent = 5;
 	o->output.repeat = 1;
-	o->output.explain = EXPLAIN_SHORT;
+	o->output.explain = 1;
 }
 
 /*

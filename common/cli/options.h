@@ -108,11 +108,6 @@ enum output_format {
 	FORMAT_TABLE,
 	FORMAT_PERFTEST
 };
-enum explain_how {
-	EXPLAIN_OFF,
-	EXPLAIN_SHORT,
-	EXPLAIN_FULL
-};
 enum link_wanted {
 	LINK_ANY,
 	LINK_IB,
@@ -172,7 +167,7 @@ struct output_options {
 	uint64_t both_rows;
 	uint64_t only;   /* enum output_only */
 	uint64_t format; /* enum output_format */
-	uint64_t explain; /* enum explain_how */
+	uint64_t explain; /* 1: what limits a run, after the table */
 	uint64_t quiet;
 	uint64_t verbose;
 	uint64_t interval_ns; /* 0: none */

@@ -297,7 +297,7 @@ static const struct option_row table[] = {
 	OUTPUT_FLAG(OUTPUT, "cpu_util", 0, cpu_util, "measure the CPU use of both ends", ONE_ROW),
 	OUTPUT(OUTPUT, "format", 0, CHOICE, format, 0, 1, "table|perftest",
 		"how to print; perftest: like the ib_* programs", OURS),
-	OUTPUT(OUTPUT, "explain", 0, CHOICE, explain, 0, 2, "off|short|full",
+	OUTPUT(OUTPUT, "explain", 0, CHOICE, explain, 0, 1, "off|on",
 		"say after the table what limits the bandwidth, or what went wrong", ONE_ROW, OURS),
 	OUTPUT_FLAG(OUTPUT, "quiet", 0, quiet, "print only results and errors", OURS),
 	OUTPUT_FLAG(INFO, "verbose", 'v', verbose, "show everything chosen at both ends, and why", OURS),

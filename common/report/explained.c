@@ -129,31 +129,9 @@ void explained_add(struct notes *n, const struct result *result)
 		keep_row(why, row[i]);
 }
 
-/* The ceilings that are known, in a line. */
-static void print_ceilings(const struct report *r, const struct ceilings *c)
-{
-	const struct {
-		const char *name;
-		double gbps;
-	} all[] = {
-		{"link", c->link_gbps},
-		{"PCIe", c->pcie_gbps},
-		{"messages in flight", c->window_gbps},
-		{"posting", c->core_gbps},
-	};
-	char text[256] = "";
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (isfinite(all[i].gbps))
-			text_add(text, sizeof(text), "%s%s %.4g", text[0] ? ", " : "", all[i].name,
-				 all[i].gbps);
-	if (text[0])
-		report_note(r, "ceilings in Gb/s: %s", text);
-}
-
 /*
- * True if the Nth finding of WAY is shown without --explain=full: a fault; of round trips, which no
- * limit has words for, the first one if it is a warning, too.
+ * True if the Nth finding of WAY is shown: a fault; of round trips, which no limit has words for,
+ * the first one if it is a warning, too.
  */
 static bool is_shown(const struct explained_way *way, size_t n)
 {
@@ -194,20 +172,16 @@ static void print_ways(const struct report *r, const char *name, const struct ex
 static void print_limit(const struct report *r, const struct explained_way *way, const char *name,
 			bool brief)
 {
-	bool full = r->about.options->output.explain == EXPLAIN_FULL;
 	const struct finding *l = &way->explained.limit.finding;
 
-	if (l->text[0] && (full || !brief || l->is.code != LIMIT_UNKNOWN))
+	if (l->text[0] && (!brief || l->is.code != LIMIT_UNKNOWN))
 		report_note(r, "%s%s%s%s", name, l->text, l->next[0] ? ". Next: " : "", l->next);
-	if (full && way->direction != RESULT_PING_PONG)
-		print_ceilings(r, &way->explained.limit.ceilings);
 }
 
 /* What was found on WAY, unless it was SAID of the other one. */
 static void print_findings(const struct report *r, const struct explained_way *way,
 			   const char *name, const struct findings *said)
 {
-	bool full = r->about.options->output.explain == EXPLAIN_FULL;
 	const struct findings *found = &way->explained.findings;
 	char line[2048];
 
@@ -215,7 +189,7 @@ static void print_findings(const struct report *r, const struct explained_way *w
 		const struct finding *f = &found->list[i];
 		const struct finding *same = said ? findings_find(said, f->is.code) : NULL;
 
-		if ((full || is_shown(way, i)) && !(same && strcmp(same->text, f->text) == 0))
+		if (is_shown(way, i) && !(same && strcmp(same->text, f->text) == 0))
 			report_note(r, "%s%s", way->direction == RESULT_PING_PONG ? name : "",
 				    finding_line(f, line, sizeof(line)));
 	}
@@ -228,7 +202,7 @@ void explained_print(const struct report *r, bool brief)
 	bool differ, apart;
 	char name[80], line[2048];
 
-	if (!why || r->about.server || r->about.options->output.explain == EXPLAIN_OFF)
+	if (!why || r->about.server || !r->about.options->output.explain)
 		return;
 	way = why->way;
 	differ = why->ways == 2 && way[0].most_gbps * LINKS_ALIKE < way[1].least_gbps;
