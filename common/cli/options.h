@@ -48,7 +48,9 @@ enum option_trait {
 	TRAIT_ATOMICS = 32, /* messages change its memory */
 	TRAIT_CELLS = 64,
 	TRAIT_SCHEDULE = 128, /* of a run: gdr_bw without --plain, */
-	TRAIT_CLIENT = 256  /* at the client */
+	TRAIT_CLIENT = 256, /* at the client, */
+	TRAIT_IWARP = 512,  /* on such a device */
+	TRAIT_EFA = 1024
 };
 
 enum option_scope {
@@ -95,7 +97,6 @@ struct option_row {
 	unsigned needs;           /* a test has it if it has all of these traits, */
 	unsigned never;           /* and none of these */
 	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
-	const char *instead;  /* what to do in a test without it; NULL: use another test */
 	const char *bare;     /* OPTION_INDEX: the value if none is given */
 	bool own;             /* documents of other tests do not have it either */
 	bool whole;           /* the name cannot be shortened */

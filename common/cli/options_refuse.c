@@ -22,7 +22,12 @@ static const struct advice {
 	{"use_neuron use_hl use_mlu use_opencl "
 	 "use_neuron_dmabuf use_mlu_dmabuf use_supa opencl_platform_id use_musa use_musa_bus_id "
 	 "use_musa_dmabuf use_musa_pcie_mapping use_ib_dm_dmabuf use_sys_dmabuf",
-	 "rdmark supports only host memory, and GPUs of NVIDIA and AMD (--gpu)"},
+	 "use host memory, or a GPU of NVIDIA or AMD (--gpu)"},
+	{"use-null-mr payload_file_path use_ooo no_ddp no_enhanced_reorder unsolicited_write aes_xts "
+	 "encrypt_on_tx sig_before aes_block_size kek_path credentials_path data_enc_keys_number "
+	 "data_enc_key_app_path log_dci_streams log_active_dci_streams sig_offload gpu_touch "
+	 "tph_mem ph cpu_id",
+	 "use perftest for that, or omit it"},
 	{"inline_recv",
 	 "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"},
 	{"no_lock",
@@ -30,26 +35,14 @@ static const struct advice {
 	{"cycle_buffer", "omit it: rdmark always cycles small messages through a page"},
 	{"flows flows_burst", "use --qp: every QP is a flow"},
 	{"pin_cores", "use --numa or taskset(1)"},
-	{"use-null-mr", "rdmark does not support null memory regions"},
-	{"payload_file_path", "rdmark does not send data from files"},
 	{"congest_type", "set congestion control on the device"},
-	{"use_ooo no_ddp no_enhanced_reorder", "rdmark uses the device's default order"},
-	{"unsolicited_write", "rdmark's write tests use plain RDMA WRITE"},
-	{"aes_xts encrypt_on_tx sig_before aes_block_size kek_path credentials_path "
-	 "data_enc_keys_number data_enc_key_app_path",
-	 "rdmark does not support encryption"},
-	{"log_dci_streams log_active_dci_streams", "rdmark does not support the DC transport"},
-	{"sig_offload", "rdmark does not support signatures"},
 	{"data_validation_debug", "use --verify, which shows the first wrong byte"},
 	{"cqe_poll", "omit it: rdmark polls up to 16 completions at a time"},
-	{"gpu_touch", "rdmark runs nothing on the GPU while it measures"},
-	{"tph_mem ph", "rdmark does not support TLP processing hints"},
-	{"cpu_id", "rdmark does not support TLP processing hints; choose the CPU with taskset(1)"},
 	{"source_mac=B dest_mac=E local_mac remote_mac dest_ip=J local_ip remote_ip "
 	 "dest_port=K source_port=k local_port remote_port ethertype=Y use_rss=G "
 	 "mac_fwd vlan_en vlan_pcp promiscuous sniffer reply_every tcp raw_ipv6 "
 	 "raw_mcast",
-	 "use perftest's raw_ethernet programs: rdmark does not support raw Ethernet"},
+	 "use perftest's raw_ethernet programs"},
 	{"server=Z", "omit it: without a host, the program is the server"},
 	{"client=P", "omit it: with a host, the program is the client"},
 };
@@ -71,30 +64,6 @@ bool options_has_effect(const struct option_row *row, unsigned traits)
 	return options_applies(row, traits) && !(row->idle & traits);
 }
 
-/* Set the fix to the name of a test that has ROW, such as write_bw. Returns -1. */
-static int name_another(const struct options *o, const struct option_row *row, struct fault *f)
-{
-	static const struct {
-		unsigned trait;
-		const char *name;
-	} whats[] = {{TRAIT_RECEIVES, "send"},
-		     {TRAIT_WRITES, "write"},
-		     {TRAIT_READS, "read"},
-		     {TRAIT_ATOMICS, "atomic"}};
-	bool lat = row->needs & TRAIT_LATENCY ||
-		   (o->traits & TRAIT_LATENCY && !(row->needs & TRAIT_BANDWIDTH));
-	size_t own = strcspn(o->test, "_");
-	const char *what = o->traits & row->never ? "write" : NULL;
-
-	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
-		if (row->needs & whats[i].trait)
-			what = whats[i].name;
-	if (row->needs & TRAIT_CELLS)
-		return fault_fix(f, "use it in gdr_bw, the test that compares cells");
-	return fault_fix(f, "use it in %.*s_%s", what ? (int)strlen(what) : (int)own,
-			 what ? what : o->test, lat ? "lat" : "bw");
-}
-
 int options_refuse(const struct options *o, const struct option_row *row, struct fault *f)
 {
 	unsigned missing = row->needs & ~o->traits;
@@ -105,7 +74,8 @@ int options_refuse(const struct options *o, const struct option_row *row, struct
 		    missing & TRAIT_BANDWIDTH ? ", a latency test"
 		    : missing & TRAIT_LATENCY ? ", a bandwidth test"
 					      : "");
-	return row->instead ? fault_fix(f, "%s", row->instead) : name_another(o, row, f);
+	return fault_fix(f, "omit it, or use another test; %s --help=all shows what this one has",
+			 o->test);
 }
 
 int options_check(const struct options *o, unsigned run, struct fault *f)
@@ -131,41 +101,14 @@ static int refuse_advised(const struct advice *a, const char *name, size_t size,
 {
 	fault_raise(f, FAULT_USAGE, 0, "perftest's option %s%.1s%s--%.*s is not supported",
 		    letter ? "-" : "", &letter, letter ? "/" : "", (int)size, name);
-	if (strncmp(a->text, "rdmark ", 7) != 0)
-		return fault_fix(f, "%s", a->text);
-	fault_cause(f, "%s", a->text); /* a fact, no order */
-	return fault_fix(f, "use perftest for that, or omit the option");
+	return fault_fix(f, "%s", a->text);
 }
 
 int options_refuse_missing(const struct option_row *row, struct fault *f)
 {
-	static const struct {
-		const char *value, *example;
-	} examples[] = {
-		{"DEV", "mlx5_0"},
-		{"FILE", "/tmp/run"},
-		{"IP", "192.0.2.1"},
-		{"GPU", "0"},
-		{"S", "10"},
-		{"PCI", "0000:3b:00.0"},
-		{"LIST", "port_xmit_wait"},
-		{"BYTES", "64k"},
-		{"PERCENT", "2"},
-		{"LEVEL,PERCENT", "95,1"},
-		{"RATE", "90"},
-		{"[P=]US", "p99=8"},
-		{"MPPS", "1.5"},
-		{"N", "4"},
-	};
 	char name[64];
 
 	fault_raise(f, FAULT_USAGE, 0, "%s needs a value", options_name(row, name, sizeof(name)));
-	if (row->kind == OPTION_FILE && strcmp(row->value, "FILE") == 0)
-		return fault_fix(f, "give one, for example --%s=run.%s", row->name, row->name);
-	for (size_t i = 0; row->value && i < sizeof(examples) / sizeof(examples[0]); i++)
-		if (strcmp(row->value, examples[i].value) == 0)
-			return fault_fix(f, "give one, for example --%s=%s", row->name,
-					 examples[i].example);
 	return fault_fix(f, "give --%s=%s", row->name, row->value);
 }
 

@@ -168,5 +168,3 @@ int endpoint_iwarp_check(struct endpoint *ep);
 int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop);
 /* The first iWARP port, or NULL. */
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep);
-/* The names of options that were given and have no effect on iWARP, or on EFA; NULL: none. */
-const char *endpoint_idle(const struct endpoint *ep, char *buf, size_t size);

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/stop.h"
-#include "base/text.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "plan/test.h"
@@ -17,21 +16,6 @@ const struct hca_port *endpoint_iwarp(const struct endpoint *ep)
 		if (rail_is_iwarp(&ep->rail[i]))
 			return &ep->rail[i].hca.info;
 	return NULL;
-}
-
-/* That perftest's lines have them is no reason to refuse them. */
-const char *endpoint_idle(const struct endpoint *ep, char *buf, size_t size)
-{
-	static const char *const names[] = {"mtu",       "sl",         "qp-timeout", "retry_count",
-					    "hop_limit", "flow_label", "tos"};
-	bool efa = ep->rail[0].hca.info.fabric == FABRIC_EFA;
-	size_t count = sizeof(names) / sizeof(names[0]) - !efa;
-
-	buf[0] = '\0';
-	for (size_t i = 0; i < count && (efa || endpoint_iwarp(ep)); i++)
-		if (options_given(ep->options, names[i]))
-			text_add(buf, size, "%s--%s", buf[0] ? ", " : "", names[i]);
-	return buf[0] ? buf : NULL;
 }
 
 int endpoint_iwarp_check(struct endpoint *ep)

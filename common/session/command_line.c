@@ -37,17 +37,26 @@ static const struct idle *next_idle(const struct options *o, const struct idle *
 	return NULL;
 }
 
-void command_line_notes(const struct program *p)
+void command_line_ignored(const struct program *p, unsigned traits)
 {
-	const struct options *o = &p->options;
-	unsigned here = o->traits | (p->server ? 0 : TRAIT_CLIENT);
 	char name[64];
 
-	for (const struct option_row *row = options_table(); row->name; row++)
-		if (o->given[row - options_table()] && row->idle & here)
-			report_note(&p->report, "%s is ignored in %s",
+	for (const struct option_row *row = options_table(); row->name; row++) {
+		unsigned here = row->idle & traits;
+
+		if (p->options.given[row - options_table()] && here)
+			report_note(&p->report, "%s is ignored %s",
 				    options_name(row, name, sizeof(name)),
-				    row->idle & TRAIT_CLIENT ? "a client" : "a latency test");
+				    here & TRAIT_CLIENT  ? "in a client"
+				    : here & TRAIT_IWARP ? "on iWARP: TCP controls this"
+				    : here & TRAIT_EFA   ? "on an EFA, which controls this"
+							 : "in a latency test");
+	}
+}
+
+void command_line_notes(const struct program *p)
+{
+	command_line_ignored(p, p->options.traits | (p->server ? 0 : TRAIT_CLIENT));
 	for (const struct idle *i = NULL; (i = next_idle(&p->options, i));)
 		if (options_has_effect(options_find(i->given), p->options.traits))
 			report_note(&p->report, "%s", i->why);

@@ -165,7 +165,6 @@ int session_open(struct session *s)
 {
 	struct experiment *e = &s->ep.options->experiment;
 	uint64_t size = e->size_bytes;
-	char given[128];
 	int rc;
 
 	enter_stage(s, SESSION_OPENING);
@@ -193,11 +192,9 @@ int session_open(struct session *s)
 	    !options_given(s->ep.options, "connection"))
 		report_note(s->ms.report, "transport SRD: %s is an EFA, which has no other",
 			    s->ep.rail[0].hca.info.device);
-	/* TCP does what they are about, or EFA. */
-	if (endpoint_idle(&s->ep, given, sizeof(given)))
-		report_note(s->ms.report, "%s: ignored, because %s is %s, which controls this%s",
-			    given, s->ep.rail[0].hca.info.device, s->ep.rail[0].mine.nic.transport,
-			    endpoint_iwarp(&s->ep) ? " by TCP" : "");
+	command_line_ignored(s->program, endpoint_iwarp(&s->ep)                        ? TRAIT_IWARP
+					 : s->ep.rail[0].hca.info.fabric == FABRIC_EFA ? TRAIT_EFA
+										       : 0);
 	return 0;
 }
 

@@ -97,7 +97,7 @@ need_no_cm() {
 	client write_bw -m 512 -S 3 -u 10 -n 5
 	waits_on
 	ended client 3
-	says client.err '--mtu, --sl, --qp-timeout: ignored, because siw0 is iWARP'
+	says client.err '-m/--mtu is ignored on iWARP' '-S/--sl is ignored on iWARP' '-u/--qp-timeout is ignored on iWARP'
 }
 
 @test "iWARP and RoCE do not talk to each other: both ends say so" {

@@ -231,9 +231,9 @@ no_device_here() {
 }
 
 @test "a threshold that the test has no figure for is refused, as is one for all cells of gdr_bw" {
-	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err '--max-lat cannot be used in send_bw, a bandwidth test' --min-bw
+	cli send_bw --max-lat 5 localhost; ended cli 2; says cli.err '--max-lat cannot be used in send_bw, a bandwidth test'
 	cli write_bw --max-lat p99=5; ended cli 2
-	cli send_lat --min-bw 5; ended cli 2; says cli.err '--min-bw cannot be used in send_lat, a latency test' --max-lat
+	cli send_lat --min-bw 5; ended cli 2; says cli.err '--min-bw cannot be used in send_lat, a latency test'
 	cli write_lat -w 5 localhost; ended cli 2; says cli.err '-w/--limit_bw cannot be used in write_lat, a latency test'
 	cli gdr_bw --min-bw 5 localhost; ended cli 2; says cli.err --min-bw --plain
 	cli send_bw --max-loss 1 localhost; ended cli 2
@@ -261,8 +261,8 @@ no_device_here() {
 	cli send_bw -9; ended cli 2; says cli.err "-9" '--help'
 	cli send_bw -aF9; ended cli 2; says cli.err "-9"
 	cli send_bw --report; ended cli 2; says cli.err "--report" 'ambiguous'
-	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=64k
-	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=64k
+	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=BYTES
+	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=BYTES
 	cli send_bw --all=1; ended cli 2; says cli.err '-a/--all' 'no value'
 	silent cli.out
 }

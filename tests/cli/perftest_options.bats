@@ -147,17 +147,17 @@ advised() {
 
 @test "an option of another program is refused by name" {
 	refused_here() {
-		cli "$1" "${@:3}"
+		cli "$@"
 		ended cli 2
-		says cli.err "$3" "cannot be used in $1" "$2"
+		says cli.err "$2 cannot be used in $1" "use another test; $1 --help=all"
 	}
-	refused_here send_bw write_bw --write_with_imm
-	refused_here send_lat write_lat --write_with_imm
-	refused_here write_lat send_lat --send_with_imm
-	refused_here gdr_bw send_bw --send_with_imm
-	refused_here send_bw send_lat --latency_gap 5
-	refused_here write_lat write_bw --recv_post_list 5
-	refused_here gdr_bw write_bw --run_infinitely
+	refused_here send_bw --write_with_imm
+	refused_here send_lat --write_with_imm
+	refused_here write_lat --send_with_imm
+	refused_here gdr_bw --send_with_imm
+	refused_here send_bw --latency_gap 5
+	refused_here write_lat --recv_post_list 5
+	refused_here gdr_bw --run_infinitely
 }
 
 @test "other names of an option are that option" {

@@ -175,7 +175,7 @@ refused() {
 	client send_lat -n 20 --sl 1 --tos 4
 	finish server
 	ended client 0
-	says client.err '--sl, --tos: ignored, because efa_0 is EFA, which controls this'
+	says client.err '-S/--sl is ignored on an EFA' '-T/--tos is ignored on an EFA'
 }
 
 @test "its counters are among those of the run, and in the list" {

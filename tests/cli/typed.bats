@@ -73,8 +73,8 @@ no_device_here() {
 	answered "invalid value '1Gx' for -s/--size. Fix: give a size from 1 B to 1 TiB, such as 4096, 64k" send_bw -s 1Gx
 	answered 'give 256, 512, 1024, 2048 or 4096' send_bw -m 9000
 	answered 'remove it' send_bw -f g
-	answered 'for example --ib-dev=mlx5_0' send_bw -d
-	answered 'for example --json=run.json' send_bw --json=
+	answered 'give --ib-dev=DEV' send_bw -d
+	answered 'give --json=FILE' send_bw --json=
 	cli send_bw -c DC
 	ended cli 77
 	says cli.err 'transport DC is not supported' 'use RC, UC, UD, XRC or SRD'
@@ -114,8 +114,7 @@ no_device_here() {
 	answered 'report-histogram cannot be used in send_bw, a bandwidth test' send_bw -H
 	answered 'report-unsorted cannot be used in send_bw, a bandwidth test' send_bw -U
 	answered 'noPeak cannot be used in send_lat, a latency test' send_lat -N
-	answered 'Fix: omit it: a latency test has one message in flight' send_lat -l 4
-	answered 'Fix: omit it, or use send_bw or send_lat: a multicast message is a SEND' write_bw -g
+	answered 'Fix: omit it, or use another test; write_bw --help=all' write_bw -g
 	cli send_lat -l 1 --help
 	ended cli 0
 }

@@ -217,7 +217,7 @@ perftest_runs() { # NAME OPTION…
 	ended_with_any client 1 2 3
 	says client.err 'inline' '-I'
 	pair_with_b send_bw -m 512 -n 5 --qp-timeout 10
-	says client.err '--mtu, --qp-timeout: ignored, because siw0 is iWARP'
+	says client.err '-m/--mtu is ignored on iWARP' '-u/--qp-timeout is ignored on iWARP'
 }
 
 @test "RoCE at the other end is another transport" {
