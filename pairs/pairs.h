@@ -30,12 +30,6 @@ int sweep_command(char **argv);
 int run_check(char **argv, double *lasts_s, struct fault *f);
 
 /*
- * The sizes of -s among the WORDS of a program and its options, where there are several: "4k,1m",
- * in one of these words. NULL: there is one size, or none.
- */
-const char *run_sizes(char **words);
-
-/*
  * What would `judge` refuse with ARGV, whatever is in the files that it judges? It reads what it
  * compares with, and tries the places where it writes, which stay as they are. Reorders ARGV.
  * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.

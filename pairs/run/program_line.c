@@ -9,7 +9,6 @@
 
 #include "base/units.h"
 #include "cli/options.h"
-#include "pairs/pairs.h"
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
@@ -50,8 +49,10 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 	if (strcmp(row->name, "ib-port") == 0 && value)
 		l->ib_port = (unsigned)strtoul(value, NULL, 10);
 	if (strcmp(row->name, "size") == 0 && value && strchr(value, ','))
-		return refuse_word(row->name, "a run measures one size, and sweep takes several",
-				   f);
+		return fault_usage(f,
+				   "measure each size by itself, in a loop of the shell, with files "
+				   "of its own: --output, --suspects",
+				   "several sizes after --: %.60s", value);
 	if (strcmp(row->name, "bidirectional") == 0)
 		l->both_ways = false;
 	return 0;
@@ -93,26 +94,6 @@ static int read_words(struct program_line *l, char **words, struct fault *f)
 		}
 	}
 	return 0;
-}
-
-const char *run_sizes(char **words)
-{
-	struct option_words w = {.next = *words ? words + 1 : words};
-
-	while (*w.next || w.letters) {
-		struct fault ignored = {0};
-		const struct option_row *row;
-		const char *value;
-		int rc = options_next(options_table(), &w, &row, &value, &ignored);
-
-		if (rc > 0 && value && strcmp(row->name, "size") == 0 && strchr(value, ','))
-			return value;
-		if (rc == 0) {
-			w.next += !w.letters;
-			w.letters = NULL;
-		}
-	}
-	return NULL;
 }
 
 int program_line_read(struct program_line *l, char **words, struct fault *f)

@@ -303,9 +303,7 @@ int sweep_command(char **argv)
 	streams_open(&s.streams, &s.stop);
 	if (readlink("/proc/self/exe", s.own, sizeof(s.own) - 1) < 0)
 		snprintf(s.own, sizeof(s.own), "%s", PAIRS);
-	if (s.sizes)
-		status = sweep_sizes(&s, argv);
-	else if (sweep_find_hosts(&s))
+	if (sweep_find_hosts(&s))
 		status = -1;
 	else if (s.dry_run)
 		status = put_run(&s, &plan, "--dry-run", NULL);

@@ -23,12 +23,10 @@ struct words {
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
 	const char *hosts, *only, *schedule, *passed; /* of run, which gets what is in the files */
-	const char *sizes;                            /* "4k,1m": a sweep for each; NULL: one */
 	char retest[PATH_MAX];                        /* OUTPUT.retest: what is measured again */
 	double start_in_s;
 	uint64_t retest_for_ns, at_once; /* 0: no limit */
-	/* Of judge; NULL: not given. Where it writes more than suspects; others are only words. */
-	const char *groups, *writes, *judged;
+	const char *groups, *judged; /* of judge; NULL: not given. The second are only words. */
 	bool incast; /* --schedule incast=K */
 	bool once;   /* suspects are not measured again */
 	bool dry_run;
@@ -67,12 +65,6 @@ static inline bool sweep_is_verdict(int status)
  * with s->fault.
  */
 int sweep_start(struct node_sweep *s, const struct words *command, char **said);
-
-/*
- * A sweep for each of s->sizes, with ARGV, the command line. Says which hosts are suspects with
- * some of them only. Returns the exit status; failures are said.
- */
-int sweep_sizes(struct node_sweep *s, char **argv);
 
 /* Find the hosts, if they can be known here, and what travels to them. Returns 0, or -1 with
  * s->fault. */

@@ -51,8 +51,7 @@ static const struct command sweep = {
 		"\n"
 		"Also of run: --seed, --slot, --one-way, --only, --at-once, --alone, --for,\n"
 		"--rails, --port, --port-step and --title; and of judge: --groups, --baseline,\n"
-		"--expect, --matrix and --prom. With several sizes (-- write_bw -s 4k,1m) there\n"
-		"is a sweep for each.\n",
+		"--expect, --matrix and --prom.\n",
 	.options = options,
 };
 
@@ -61,8 +60,8 @@ static const struct option_row judge_options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
-	OPTION(writes, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(writes, "prom", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "prom", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
@@ -145,7 +144,6 @@ int sweep_options(struct node_sweep *s, char **argv)
 		words_put(&s->judge, "--groups");
 		words_put(&s->judge, schedule_file(s->schedule));
 	}
-	s->sizes = *argv ? run_sizes(argv + 1) : NULL;
 	for (; *argv; argv++)
 		words_put(&s->program, *argv);
 	if (s->run.count == WORDS_MAX || s->program.count == WORDS_MAX ||

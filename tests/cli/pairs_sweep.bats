@@ -120,18 +120,9 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $status == 2 && $stderr == *'the hosts of the run are not known'* && ! -e started ]]
 }
 
-@test "several sizes: a sweep for each, judged by itself, and who is slow only with some" {
-	made_pairs 8 >good
-	launcher 'all=$*; echo "${all##* -- }" >>started' '[[ $* == *"-s 1m"* ]] && exec cat made; cat good'
-	sweep --once --hosts 'n[1-8]' -- write_bw -s 4k,1m -D 1
-	((status == 6))
-	[[ $(<started) == $'write_bw -s 4k -D 1\nwrite_bw -s 1m -D 1' && $output == *'n3: suspect only with -s 1m' ]] ||
-		{ cat started; echo "$output"; return 1; }
-	[[ $(<suspects.txt) == n3 && -s lines.4k && -s lines.1m && ! -s suspects.txt.4k && $(<suspects.txt.1m) == n3 ]]
-	sweep --once --matrix m -- write_bw -s 4k,1m -D 1
-	((status == 2))
-	run -2 --separate-stderr "$bin/rdmark-pairs" run --start 1 --hosts a,b --self a -- write_bw -s 4k,1m -D 1
-	[[ $stderr == *'sweep takes several'* ]]
+@test "several sizes are refused, with what to do instead, before anything starts" {
+	sweep --hosts 'n[1-8]' -- write_bw -s 4k,1m -D 1
+	[[ $status == 2 && $stderr == *'several sizes after --: 4k,1m'*'loop of the shell'* && ! -e started && ! -e lines ]]
 }
 
 @test "the groups of the schedule are the judge's, too, unless it is given others" {
