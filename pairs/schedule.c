@@ -9,14 +9,6 @@
 
 #define RANDOM_OF_QUICK 8
 
-const char *schedule_name(enum schedule_kind kind)
-{
-	static const char *const name[] = {"full",   "quick",         "random", "ring",
-					   "incast", "incast,victim", "file"};
-
-	return name[kind];
-}
-
 const char *schedule_file(const char *name)
 {
 	bool reads = strncmp(name, "group=", 6) == 0 || strncmp(name, "file=", 5) == 0;
@@ -69,14 +61,11 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Shuffle s->order for this LAP (from 1) over all pairs, unless it is that already. */
-static void shuffle(struct schedule *s, uint32_t lap)
+/* Shuffle s->order, as the seed says. */
+static void shuffle(struct schedule *s)
 {
-	uint64_t state = s->seed * UINT64_C(0x2545f4914f6cdd1d) + lap;
+	uint64_t state = s->seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
 
-	if (s->lap == lap)
-		return;
-	s->lap = lap;
 	for (uint32_t i = 0; i < s->hosts; i++)
 		s->order[i] = i;
 	for (uint32_t i = s->hosts - 1; i > 0; i--) {
@@ -94,50 +83,14 @@ static void set_pair(struct schedule_turn *turns, uint32_t a, uint32_t b)
 }
 
 /* The circle method over shuffled hosts: a random perfect matching, another one in each round. */
-static void random_round(struct schedule *s, uint32_t round, struct schedule_turn *turns)
+static void random_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
 {
-	uint32_t n = circle_rounds(s->hosts);
-
-	shuffle(s, round / n + 1);
 	for (uint32_t i = 0; i < s->hosts; i++) {
-		uint32_t partner = circle_partner(s->hosts, round % n, i);
+		uint32_t partner = circle_partner(s->hosts, round, i);
 
 		if (partner != SCHEDULE_NOBODY)
 			set_pair(turns, s->order[i], s->order[partner]);
 	}
-}
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Hosts of a ring of distance k: their number and k have a common divisor of rings. */
-static uint32_t ring_length(const struct schedule *s)
-{
-	return s->hosts / common_divisor(s->hosts, s->k);
-}
-
-/* Every other edge of each ring in round 0, the others in round 1, the last of an odd one in 2. */
-static void ring_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
-{
-	uint32_t length = ring_length(s), edges = length == 2 ? 1 : length;
-
-	for (uint32_t first = 0; first < s->hosts / length; first++)
-		for (uint32_t e = 0, a = first; e < edges; e++) {
-			uint32_t b = (a + s->k) % s->hosts;
-			bool last_odd = length % 2 && e == length - 1;
-
-			if ((last_odd ? 2 : e % 2) == round)
-				set_pair(turns, a, b);
-			a = b;
-		}
 }
 
 /* HOST receives from k others, which are spread over all hosts. */
@@ -197,20 +150,16 @@ static void list_round(const struct schedule *s, uint32_t round, struct schedule
 		set_pair(turns, s->pairs[low].a, s->pairs[low].b);
 }
 
-void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns)
+void schedule_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
 {
 	for (uint32_t i = 0; i < s->hosts; i++)
 		turns[i] = (struct schedule_turn){.peer = SCHEDULE_NOBODY};
 	if (s->kind == SCHEDULE_LIST)
 		return list_round(s, round, turns);
-	if (s->kind == SCHEDULE_RING)
-		return ring_round(s, round, turns);
 	if (s->kind == SCHEDULE_INCAST)
 		return incast_to(s, round, turns);
 	if (s->kind == SCHEDULE_VICTIM)
 		return victim_round(s, round, turns);
-	if (s->kind == SCHEDULE_RANDOM)
-		return random_round(s, round, turns);
 	if (s->kind == SCHEDULE_QUICK && round)
 		return random_round(s, round - 1, turns);
 	for (uint32_t i = 0; i < s->hosts; i++) {
@@ -225,15 +174,14 @@ void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *tu
 /* Refuse a k that has no meaning for so many hosts. */
 static int check_k(const struct schedule *s, struct fault *f)
 {
-	uint32_t most = s->kind == SCHEDULE_RANDOM ? UINT32_C(1000000) : s->hosts - 1;
+	uint32_t most = s->hosts - 1;
 	uint32_t least = s->kind == SCHEDULE_VICTIM ? 2 : 1; /* one sender is no incast */
 
 	if (s->kind == SCHEDULE_VICTIM) /* these two neither send nor receive */
 		most = most > 2 ? most - 2 : 0;
-	if (s->kind < SCHEDULE_RANDOM || (s->k >= least && s->k <= most))
+	if (s->kind < SCHEDULE_INCAST || (s->k >= least && s->k <= most))
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--schedule %s: %u with %u hosts", schedule_name(s->kind),
-		    s->k, s->hosts);
+	fault_raise(f, FAULT_USAGE, 0, "an incast of %u with %u hosts", s->k, s->hosts);
 	if (most < least)
 		return fault_fix(f, "5 hosts are the least");
 	return fault_fix(f, "use a number from %u to %u", least, most);
@@ -254,14 +202,13 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 		s->rounds = 1 + RANDOM_OF_QUICK;
 	else if (kind == SCHEDULE_QUICK)
 		s->kind = SCHEDULE_FULL;
-	else if (kind == SCHEDULE_RANDOM)
-		s->rounds = k;
-	else if (kind == SCHEDULE_RING)
-		s->rounds = ring_length(s) == 2 ? 1 : 2 + ring_length(s) % 2;
 	else if (schedule_is_incast(s))
 		s->rounds = kind == SCHEDULE_VICTIM ? 2 * hosts : hosts;
 	s->order = calloc(hosts, sizeof(*s->order));
-	return s->order ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	if (!s->order)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	shuffle(s);
+	return 0;
 }
 
 int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f)

@@ -24,10 +24,8 @@
 
 enum schedule_kind {
 	SCHEDULE_FULL,   /* every pair once: the circle method */
-	SCHEDULE_QUICK,  /* the lower against the upper half, then 8 rounds of random pairs; a full
-			    one if that is not longer */
-	SCHEDULE_RANDOM, /* random pairs; none comes again before every one was there */
-	SCHEDULE_RING,   /* every host with the one that is `k` further */
+	SCHEDULE_QUICK,  /* the lower against the upper half, then 8 rounds of random pairs, none of
+			    them twice; a full one if that is not longer */
 	SCHEDULE_INCAST, /* `k` hosts send to one; each host receives in one round */
 	SCHEDULE_VICTIM, /* the same with a victim */
 	SCHEDULE_LIST    /* pairs that were read */
@@ -44,8 +42,7 @@ struct schedule {
 	uint64_t seed;
 	struct schedule_pair *pairs; /* of a list: in the order of rounds */
 	size_t pairs_n;
-	uint32_t *order; /* random pairs: a permutation of the hosts, */
-	uint32_t lap;    /* of this lap over all pairs; 0: none yet */
+	uint32_t *order; /* random pairs: a permutation of the hosts */
 };
 
 struct schedule_turn {
@@ -56,14 +53,14 @@ struct schedule_turn {
 };
 
 /*
- * Set up a schedule of another kind than a list for HOSTS hosts. K: rounds of random pairs, the
- * distance in a ring, senders of an incast. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ * Set up a schedule of another kind than a list for HOSTS hosts. K: senders of an
+ * incast. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
 int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
 		  uint64_t seed, struct fault *f);
 
 /* Write what each of the hosts does in ROUND to TURNS. Takes a time that grows with the hosts. */
-void schedule_round(struct schedule *s, uint32_t round, struct schedule_turn *turns);
+void schedule_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns);
 
 /*
  * Add a pair of two hosts to a list. Returns 0, or -1 with FAULT_USAGE (too many) or FAULT_LOCAL.
@@ -76,9 +73,6 @@ int schedule_complete(struct schedule *s, const char *from, struct fault *f);
 /* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);
 
-/* "full", "quick", "random", … Static storage. */
-const char *schedule_name(enum schedule_kind kind);
-
 /* True if several hosts send to one: then payload goes one way only. */
 bool schedule_is_incast(const struct schedule *s);
 
@@ -89,7 +83,7 @@ void schedule_release(struct schedule *s);
 
 /* A schedule as it is asked for on the command line. */
 struct schedule_asked {
-	const char *name; /* "quick", "random=8", "file=FILE", … */
+	const char *name; /* "quick", "incast=3", "file=FILE", … */
 	uint64_t seed;
 	const char *only; /* a file of hosts and pairs to which it is limited; NULL: it is not */
 	uint64_t at_once; /* pairs of a round; 0: all, */

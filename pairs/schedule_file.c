@@ -202,33 +202,42 @@ static int read_list(struct schedule *s, const char *name, const struct hosts *h
 	return rc ? -1 : schedule_complete(s, file, f);
 }
 
+/* Refuse NAME, which is no schedule, or was one. */
+static int refuse_name(const char *name, struct fault *f)
+{
+	static const char *const gone[][2] = {
+		{"ring", "write the pairs of the ring to a file: --schedule file=FILE"},
+		{"random", "use quick, which has 8 rounds of random pairs; --seed gives others"},
+	};
+	const char *fix = "use full, quick, incast=SENDERS[,victim], group=FILE or file=FILE";
+	size_t n = strcspn(name, "=");
+
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+		if (strlen(gone[i][0]) == n && strncmp(name, gone[i][0], n) == 0)
+			fix = gone[i][1];
+	return fault_usage(f, fix, "--schedule %.80s", name);
+}
+
 /* Set up the schedule of ASKED's name, whole. */
 static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		      const struct hosts *hosts, struct fault *f)
 {
-	size_t n = strcspn(asked->name, "=");
-	const char *value = asked->name[n] ? asked->name + n + 1 : NULL;
-	uint32_t k = 1;
+	const char *name = asked->name, *senders = "incast=";
+	size_t n = strlen(senders);
+	bool victim = strchr(name, ',');
+	uint32_t k;
 
-	if (schedule_file(asked->name))
-		return read_list(s, asked->name, hosts, f);
-	for (enum schedule_kind kind = SCHEDULE_FULL; kind < SCHEDULE_LIST; kind++) {
-		const char *name = schedule_name(kind);
-		bool numbered = kind >= SCHEDULE_RANDOM;
-		bool victim = kind == SCHEDULE_INCAST && value && strchr(value, ',');
-
-		if (strlen(name) != n || strncmp(name, asked->name, n) != 0)
-			continue;
-		if ((value && !numbered) || (!value && numbered && kind != SCHEDULE_RING) ||
-		    (value && read_number(value, victim ? ",victim" : "", UINT32_MAX - 1, &k)))
-			break;
-		return schedule_init(s, victim ? SCHEDULE_VICTIM : kind, hosts->n, k, asked->seed,
-				     f);
-	}
-	return fault_usage(f,
-			   "use full, quick, random=ROUNDS, ring[=DISTANCE], "
-			   "incast=SENDERS[,victim], group=FILE or file=FILE",
-			   "--schedule %.80s", asked->name);
+	if (schedule_file(name))
+		return read_list(s, name, hosts, f);
+	if (strcmp(name, "full") == 0)
+		return schedule_init(s, SCHEDULE_FULL, hosts->n, 0, asked->seed, f);
+	if (strcmp(name, "quick") == 0)
+		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
+	if (strncmp(name, senders, n) == 0 &&
+	    !read_number(name + n, victim ? ",victim" : "", UINT32_MAX - 1, &k))
+		return schedule_init(s, victim ? SCHEDULE_VICTIM : SCHEDULE_INCAST, hosts->n, k,
+				     asked->seed, f);
+	return refuse_name(name, f);
 }
 
 /* Read the file of `only`: hosts into CHOSEN, pairs into EXTRA. */
@@ -259,7 +268,7 @@ static int read_only(const char *file, const struct hosts *hosts, bool *chosen,
  * Add the chosen pairs of the schedule WHOLE; what is left of one of its rounds after AT_ONCE pairs
  * gets rounds of its own. *ROUND is that of the next one.
  */
-static int add_chosen(struct schedule *s, struct schedule *whole, const bool *chosen,
+static int add_chosen(struct schedule *s, const struct schedule *whole, const bool *chosen,
 		      uint32_t at_once, uint32_t *round, struct fault *f)
 {
 	struct schedule_turn *turns = calloc(whole->hosts, sizeof(*turns));
@@ -317,7 +326,7 @@ static int add_extra(struct schedule *s, const struct schedule *extra, uint32_t 
  * have pairs, and with the pairs of EXTRA that are not among them. A round with more than AT_ONCE
  * pairs becomes several.
  */
-static int add_parts(struct schedule *s, struct schedule *whole, const bool *chosen,
+static int add_parts(struct schedule *s, const struct schedule *whole, const bool *chosen,
 		     const struct schedule *extra, uint32_t at_once, struct fault *f)
 {
 	uint32_t round = 0;

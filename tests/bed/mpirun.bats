@@ -27,7 +27,8 @@ mpirun="mpirun --hostfile $bed/nodes"
 # It starts no process before its own daemons are on all nodes: mostly too late for the first slots.
 @test "mpirun: what starts late everywhere drains nobody but the slow node" {
 	rates n3 .04
-	sweep "$mpirun" --schedule random=16 --start-in 0 --once
+	rounds 16
+	sweep "$mpirun" --schedule file=rounds --start-in 0 --once
 	ended_with_any sweep 6 77 # never 0: what was measured of n3 is slow
 	[[ ! $(<bad) || $(<bad) == n3 ]] || fail "drained: $(<bad)"
 	judged

@@ -64,8 +64,9 @@ setup_file() {
 	local round
 	rates -- '[[ $node != n5 ]] || exit 1' # then the prolog of its task has failed
 	# Each pair twice. What srun passes on may be late: so stopped until two rounds later than the last line.
-	start_sweep 'srun -N6' --schedule random=10 --once
-	await_lines '"round":0.*"client":"n2"'
+	rounds 10
+	start_sweep 'srun -N6' --schedule file=rounds --once
+	await_lines '"round":0.*"client":"n3"'
 	tasks n1 | xargs kill -STOP
 	round=$(jq -n '[inputs | .round // 0] | max' lines)
 	await_lines "\"round\":$((round + 2)).*\"status\""

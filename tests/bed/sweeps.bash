@@ -96,11 +96,24 @@ slow_node() {
 	n3_is_slow
 }
 
+# rounds N: the file of so many rounds of the six nodes: each pair once in five of them.
+rounds() {
+	local r i with
+	for ((r = 0; r < $1; r++)); do
+		for ((i = 0; i < 5; i++)); do
+			with=$(((r % 5 + 5 - i) % 5))
+			((with != i)) || with=5
+			((with < i)) || echo "$r n$((i + 1)) n$((with + 1))"
+		done
+	done >rounds
+}
+
 # Its process is held at a gate until the others are in their third round.
 late_node() {
 	mkfifo -m 666 $bed/gate
 	rates n3 .04 -- "[[ \$node != n4 ]] || read -r _ <$bed/gate"
-	start_sweep "$1" --schedule random=9
+	rounds 9
+	start_sweep "$1" --schedule file=rounds
 	await_lines '"round":2'
 	rates n3 .04
 	timeout "$deadline" bash -c "echo >$bed/gate" || fail 'n4 was not at the gate'

@@ -146,7 +146,7 @@ setup_file() { need_device; }
 	not_sanitized '128 programs at a time'
 	hosts 64
 	begin=$((EPOCHSECONDS + 20))
-	for ((i = 0; i < 64; i++)); do player $i --schedule random=3 --slot 4 -- write_bw -n 20; done
+	for ((i = 0; i < 64; i++)); do player $i --schedule quick --for 12 --slot 4 -- write_bw -n 20; done
 	finish_all 64
 	for ((i = 0; i < 64; i++)); do ended p$i 0; done
 	rows 'map(select(.kind == "pair" and .cause != "absent")) | length == 3 * 32 * 2'
@@ -156,8 +156,9 @@ setup_file() { need_device; }
 
 @test "nobody reads the lines: the player ends" {
 	hosts 2
+	rounds 100
 	first=$(head -n 1 < <(
-		become rdmark-pairs run --hosts hosts --self p0 --auth=none --start "$begin" --schedule random=100 --slot 1 -- write_bw -n 20 \
+		become rdmark-pairs run --hosts hosts --self p0 --auth=none --start "$begin" --schedule file=rounds --slot 1 -- write_bw -n 20 \
 			2>p0.err || true
 	))
 	[[ $first == '{"kind":"player",'* ]]

@@ -258,13 +258,13 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	says 'both ways: 38.' 'with 3 partners' '4 nodes: 2 good, 2 suspect' 'normal 97'
 	[[ $(verdict 5 'when(touches("n3", "n4", "n5"); .value *= 0.4)') == 'node_slow n3,node_slow n4,node_slow n5' ]]
 	# A ring gives each node two partners, and its pairs are all that can be said.
-	made_pairs 8 'when(.schedule; .schedule = "ring") | def at($x): $x[1:] | tonumber;
+	made_pairs 8 'when(.schedule; .schedule = "file=ring") | def at($x): $x[1:] | tonumber;
 		select(.kind != "pair" or ((at(.from) - at(.to) + 8) % 8 | IN(1, 7))) |
 		when(touches("n3"); .value *= 0.4)' >ring
 	judge ring
 	((status == 6))
 	says 'too few partners to say which of both nodes it is: 2' 'n2 <-> n3' 'n3 <-> n4' \
-		'ring: 29 % of all pairs were tried: a node with fewer than 3 partners is not judged, only its pairs are'
+		'file=ring: 29 % of all pairs were tried: a node with fewer than 3 partners is not judged, only its pairs are'
 }
 
 @test "where nearly all have a long tail, all are named, with all their partners" {

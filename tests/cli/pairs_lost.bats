@@ -82,8 +82,9 @@ setup_file() {
 @test "SIGTERM: what was measured is out, the rest is not begun, and nothing is left" {
 	local server
 	hosts 2
-	player 0 --schedule random=100 --slot 1 -- write_bw -n 20
-	player 1 --schedule random=100 --slot 1 -- write_bw -n 20
+	rounds 100
+	player 0 --schedule file=rounds --slot 1 -- write_bw -n 20
+	player 1 --schedule file=rounds --slot 1 -- write_bw -n 20
 	until_round 0 1
 	server=$(pgrep -P "${pid[p1]}" write_bw)
 	kill -TERM "${pid[p0]}"
@@ -97,8 +98,9 @@ setup_file() {
 
 @test "a server that dies is started again, and the lines say so" {
 	hosts 2
-	player 0 --schedule random=5 --slot 1 -- write_bw -n 20
-	player 1 --schedule random=5 --slot 1 -- write_bw -n 20
+	rounds 5
+	player 0 --schedule file=rounds --slot 1 -- write_bw -n 20
+	player 1 --schedule file=rounds --slot 1 -- write_bw -n 20
 	until_round 0 0
 	kill -KILL "$(pgrep -P "${pid[p1]}" write_bw)"
 	finish_all 2

@@ -48,6 +48,8 @@ refused() {
 	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
 		refused 'what each pair must reach is --expect of judge' --start "$later" -- send_bw "$threshold"
 	done
+	refused 'write the pairs of the ring to a file: --schedule file=FILE' --start "$later" --hosts hosts --self a --schedule ring=2
+	refused 'use quick, which has 8 rounds of random pairs' --start "$later" --hosts hosts --self a --schedule random=4
 	printf '%s\n' a b c d e >five
 	refused 'use a number from 2 to 2' --start "$later" --hosts five --self a --schedule incast=3,victim
 	refused 'a victim of write_bw without -D' --start "$later" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5

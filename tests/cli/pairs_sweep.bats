@@ -184,7 +184,7 @@ refused_like_run() {
 	# What only the hosts tell is told without those of srun, as far as it can be.
 	refused_like_run --hosts hosts --schedule fast --self n1
 	refused_like_run --hosts hosts --auth none --self n1 -- write_bw -n 5
-	refused_like_run --hosts hosts --schedule ring=3 --self n1
+	refused_like_run --hosts hosts --schedule random=3 --self n1
 	refused_like_run --hosts hosts --port 65535 --port-step 1 --self n1
 	refused_like_run --hosts hosts --only nowhere --self n1
 	for words in '--schedule fast' '--only nowhere' '--schedule file=nowhere' '-- write_bw -n 5'; do

@@ -23,6 +23,12 @@ player() {
 	SIMVERBS_GBPS=${SIMVERBS_GBPS-10} start "${of-}p$1" rdmark-pairs run --hosts "${of-}hosts" --self "p$1" --auth=none --start "$begin" "${@:2}"
 }
 
+# rounds N: the file of so many rounds in which p0 and p1 meet.
+rounds() {
+	local i
+	for ((i = 0; i < $1; i++)); do echo "$i p0 p1"; done >rounds
+}
+
 # rows FILTER [ARG…]: of all lines of all players, as an array.
 rows() {
 	jq -es "$@" p*.out >/dev/null || fail "not so: $1"

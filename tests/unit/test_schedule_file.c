@@ -93,23 +93,42 @@ static const char *of_file(const char *kind, const char *text)
 static void names(void **state)
 {
 	static const char *const bad[] = {
-		"",        "ful",    "fuller",   "full=1",   "random", "random=", "random=0",
-		"ring=8",  "ring=x", "incast",   "incast=8", "file",   "file=",   "group=/nowhere",
-		"quick=1", "=",      "random=-1"};
+		"",        "ful",      "fuller", "full=1", "incast",           "incast=8", "incast=",
+		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1"};
 	static const char *const bad_victims[] = {"incast=6,victim", "incast=1,victim",
 						  "incast=2,",       "incast=2,victims",
-						  "incast=,victim",  "ring=2,victim"};
+						  "incast=,victim"};
 
 	(void)state;
-	assert_string_equal(rounds_of("ring=4", NULL, false), " 0-4 1-5 2-6 3-7");
-	assert_string_equal(rounds_of("ring", NULL, false), " 0-1 2-3 4-5 6-7 / 0-7 1-2 3-4 5-6");
 	assert_string_not_equal(rounds_of("full", NULL, false), "refused");
-	assert_string_not_equal(rounds_of("random=3", NULL, false), "refused");
+	assert_string_not_equal(rounds_of("incast=3", NULL, false), "refused");
 	assert_string_not_equal(rounds_of("incast=5,victim", NULL, false), "refused");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_string_equal(rounds_of(bad[i], NULL, false), "refused");
 	for (size_t i = 0; i < sizeof(bad_victims) / sizeof(bad_victims[0]); i++)
 		assert_string_equal(rounds_of(bad_victims[i], NULL, false), "refused");
+}
+
+/* Schedules of another time say what to use. */
+static void names_that_are_gone(void **state)
+{
+	static const struct {
+		const char *name, *instead;
+	} gone[] = {{"ring", "file=FILE"},
+		    {"ring=2", "file=FILE"},
+		    {"random=8", "use quick"},
+		    {"rings", "use full, quick, incast="}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		struct schedule_asked asked = {.name = gone[i].name, .seed = 1};
+		struct fault f = {0};
+		struct schedule s;
+
+		assert_int_equal(schedule_open(&s, &asked, &hosts, &f), -1);
+		assert_int_equal(f.code, FAULT_USAGE);
+		assert_non_null(strstr(f.fix, gone[i].instead));
+	}
 }
 
 static void files(void **state)
@@ -143,21 +162,41 @@ static void groups(void **state)
 	assert_string_equal(of_file("group", "a n0 n1 n2 n3 n4 n5 n6 n7\nb\n"), "refused");
 }
 
+/* Schedules of a file: the lower half against the upper one; every edge of a ring. */
+static const char *of_lines(const char *text)
+{
+	static char name[80];
+
+	put(asked_file, text);
+	snprintf(name, sizeof(name), "file=%s", asked_file);
+	return name;
+}
+
+static const char *halves(void)
+{
+	return of_lines("0 0 4\n0 1 5\n0 2 6\n0 3 7\n");
+}
+
+static const char *edges(void)
+{
+	return of_lines("0 0 1\n0 2 3\n0 4 5\n0 6 7\n1 0 7\n1 1 2\n1 3 4\n1 5 6\n");
+}
+
 static void only_some(void **state)
 {
 	(void)state;
-	assert_string_equal(rounds_of("ring", "n3\n", false), " 2-3 / 3-4");
-	assert_string_equal(rounds_of("ring", "n3\n", true), " 2-3 / 3-4");
-	assert_string_equal(rounds_of("ring=4", "n3\nn0\n", false), " 0-4 3-7");
-	assert_string_equal(rounds_of("ring=4", "n3\nn0\n", true), " 0-4 / 3-7");
-	assert_string_equal(rounds_of("ring=4", NULL, true), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_of("ring=4", "n1 n0\n", false), " 0-1");
-	assert_string_equal(rounds_of("ring=4", "n1 n0\nn4 n0\nn6 n7\n5 6", false),
+	assert_string_equal(rounds_of(edges(), "n3\n", false), " 2-3 / 3-4");
+	assert_string_equal(rounds_of(edges(), "n3\n", true), " 2-3 / 3-4");
+	assert_string_equal(rounds_of(halves(), "n3\nn0\n", false), " 0-4 3-7");
+	assert_string_equal(rounds_of(halves(), "n3\nn0\n", true), " 0-4 / 3-7");
+	assert_string_equal(rounds_of(halves(), NULL, true), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_of(halves(), "n1 n0\n", false), " 0-1");
+	assert_string_equal(rounds_of(halves(), "n1 n0\nn4 n0\nn6 n7\n5 6", false),
 			    " 0-1 6-7 / 0-4 5-6");
-	assert_string_equal(rounds_of("ring=4", "n3\nn3 n7\n", false), " 3-7");
-	assert_string_equal(rounds_of("ring=4", "", false), "refused");
-	assert_string_equal(rounds_of("ring=4", "n1 n1\n", false), "refused");
-	assert_string_equal(rounds_of("ring=4", "a b c\n", false), "refused");
+	assert_string_equal(rounds_of(halves(), "n3\nn3 n7\n", false), " 3-7");
+	assert_string_equal(rounds_of(halves(), "", false), "refused");
+	assert_string_equal(rounds_of(halves(), "n1 n1\n", false), "refused");
+	assert_string_equal(rounds_of(halves(), "a b c\n", false), "refused");
 	assert_string_equal(rounds_of("incast=2", "n1\n", false), "refused");
 	assert_string_equal(rounds_of("incast=2,victim", "n1\n", false), "refused");
 }
@@ -170,25 +209,26 @@ static void some_at_once(void **state)
 	strcpy(whole, rounds_of("full", NULL, false));
 	assert_string_equal(rounds_at_once("full", NULL, false, 4), whole);
 	assert_string_equal(rounds_at_once("full", NULL, false, 8), whole);
-	assert_string_equal(rounds_at_once("ring=4", NULL, false, 3), " 0-4 1-5 2-6 / 3-7");
-	assert_string_equal(rounds_at_once("ring", NULL, false, 2),
+	assert_string_equal(rounds_at_once(halves(), NULL, false, 3), " 0-4 1-5 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(edges(), NULL, false, 2),
 			    " 0-1 2-3 / 4-5 6-7 / 0-7 1-2 / 3-4 5-6");
-	assert_string_equal(rounds_at_once("ring=4", NULL, false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(halves(), NULL, false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
 	/* What is measured again: pairs of no common host side by side, in the order of the file.
 	 */
 	assert_string_equal(
-		rounds_at_once("ring=4", "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 2),
+		rounds_at_once(halves(), "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 2),
 		" 0-1 3-5 / 0-2 6-7 / 1-2");
 	assert_string_equal(
-		rounds_at_once("ring=4", "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 8),
+		rounds_at_once(halves(), "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 8),
 		" 0-1 3-5 6-7 / 0-2 / 1-2");
 	assert_string_equal(rounds_at_once("incast=2", NULL, false, 2), "refused");
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(files),
-					   cmocka_unit_test(groups), cmocka_unit_test(only_some),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
+					   cmocka_unit_test(names_that_are_gone),
+					   cmocka_unit_test(files), cmocka_unit_test(groups), cmocka_unit_test(only_some),
 					   cmocka_unit_test(some_at_once)};
 
 	return cmocka_run_group_tests(tests, make_hosts, forget_hosts);
