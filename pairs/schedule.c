@@ -106,34 +106,6 @@ static void incast_to(const struct schedule *s, uint32_t host, struct schedule_t
 	}
 }
 
-/* The NTH of the hosts after HOST that wait. */
-static uint32_t waiting(const struct schedule *s, uint32_t host, uint32_t nth,
-			const struct schedule_turn *turns)
-{
-	do
-		host = (host + 1) % s->hosts;
-	while (turns[host].peer != SCHEDULE_NOBODY || nth--);
-	return host;
-}
-
-/*
- * The victim of round 2 H has its server next to H, which receives: lists of hosts go by switches,
- * so they share one. Its client is far from both: it comes by the ways that the senders come by.
- */
-static void victim_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
-{
-	uint32_t host = round / 2, server, client;
-
-	incast_to(s, host, turns);
-	server = waiting(s, host, 0, turns);
-	client = waiting(s, host, (s->hosts - 1 - s->k) / 2, turns);
-	for (uint32_t i = 0; i < s->hosts && round % 2; i++)
-		turns[i] = (struct schedule_turn){.peer = SCHEDULE_NOBODY};
-	turns[client] = (struct schedule_turn){
-		.peer = server, .lane = s->k, .client = true, .victim = true};
-	turns[server] = (struct schedule_turn){.peer = client, .lane = s->k, .victim = true};
-}
-
 static void list_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
 {
 	size_t low = 0, high = s->pairs_n;
@@ -158,8 +130,6 @@ void schedule_round(const struct schedule *s, uint32_t round, struct schedule_tu
 		return list_round(s, round, turns);
 	if (s->kind == SCHEDULE_INCAST)
 		return incast_to(s, round, turns);
-	if (s->kind == SCHEDULE_VICTIM)
-		return victim_round(s, round, turns);
 	if (s->kind == SCHEDULE_QUICK && round)
 		return random_round(s, round - 1, turns);
 	for (uint32_t i = 0; i < s->hosts; i++) {
@@ -174,17 +144,10 @@ void schedule_round(const struct schedule *s, uint32_t round, struct schedule_tu
 /* Refuse a k that has no meaning for so many hosts. */
 static int check_k(const struct schedule *s, struct fault *f)
 {
-	uint32_t most = s->hosts - 1;
-	uint32_t least = s->kind == SCHEDULE_VICTIM ? 2 : 1; /* one sender is no incast */
-
-	if (s->kind == SCHEDULE_VICTIM) /* these two neither send nor receive */
-		most = most > 2 ? most - 2 : 0;
-	if (s->kind < SCHEDULE_INCAST || (s->k >= least && s->k <= most))
+	if (s->kind != SCHEDULE_INCAST || (s->k && s->k < s->hosts))
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "an incast of %u with %u hosts", s->k, s->hosts);
-	if (most < least)
-		return fault_fix(f, "5 hosts are the least");
-	return fault_fix(f, "use a number from %u to %u", least, most);
+	return fault_fix(f, "use a number from 1 to %u", s->hosts - 1);
 }
 
 int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
@@ -202,8 +165,8 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 		s->rounds = 1 + RANDOM_OF_QUICK;
 	else if (kind == SCHEDULE_QUICK)
 		s->kind = SCHEDULE_FULL;
-	else if (schedule_is_incast(s))
-		s->rounds = kind == SCHEDULE_VICTIM ? 2 * hosts : hosts;
+	else if (kind == SCHEDULE_INCAST)
+		s->rounds = hosts;
 	s->order = calloc(hosts, sizeof(*s->order));
 	if (!s->order)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
@@ -270,14 +233,9 @@ int schedule_complete(struct schedule *s, const char *from, struct fault *f)
 	return rc;
 }
 
-bool schedule_is_incast(const struct schedule *s)
-{
-	return s->kind == SCHEDULE_INCAST || s->kind == SCHEDULE_VICTIM;
-}
-
 uint32_t schedule_lanes(const struct schedule *s)
 {
-	return schedule_is_incast(s) ? s->k + (s->kind == SCHEDULE_VICTIM) : 1;
+	return s->kind == SCHEDULE_INCAST ? s->k : 1;
 }
 
 void schedule_release(struct schedule *s)

@@ -5,9 +5,6 @@
  * A pure function of the number of hosts, the seed and the round: every process computes it by
  * itself, and all of them get the same. Nobody has two partners in a round; of an incast, nobody
  * sends twice. Hosts are numbers from 0.
- *
- * An incast may have a victim: two other hosts that measure a latency. Each incast is then in an
- * even round, and the odd round after it has the same victim and nothing else.
  */
 #pragma once
 
@@ -27,7 +24,6 @@ enum schedule_kind {
 	SCHEDULE_QUICK,  /* the lower against the upper half, then 8 rounds of random pairs, none of
 			    them twice; a full one if that is not longer */
 	SCHEDULE_INCAST, /* `k` hosts send to one; each host receives in one round */
-	SCHEDULE_VICTIM, /* the same with a victim */
 	SCHEDULE_LIST    /* pairs that were read */
 };
 
@@ -49,7 +45,6 @@ struct schedule_turn {
 	uint32_t peer; /* SCHEDULE_NOBODY: this host waits */
 	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
 	bool client;   /* this host starts the run */
-	bool victim;   /* of the latency during an incast; its lane is after those of the senders */
 };
 
 /*
@@ -73,10 +68,7 @@ int schedule_complete(struct schedule *s, const char *from, struct fault *f);
 /* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);
 
-/* True if several hosts send to one: then payload goes one way only. */
-bool schedule_is_incast(const struct schedule *s);
-
-/* Servers that each host needs: for the senders to one host, and for a victim. */
+/* Servers that each host needs: for the senders to one host. */
 uint32_t schedule_lanes(const struct schedule *s);
 
 void schedule_release(struct schedule *s);

@@ -10,8 +10,8 @@
 
 #define EXTRA_MAX 8192
 
-/* Read the number in TEXT that REST follows, and nothing else. */
-static int read_number(const char *text, const char *rest, uint32_t most, uint32_t *to)
+/* Read the number TEXT. */
+static int read_number(const char *text, uint32_t most, uint32_t *to)
 {
 	char *end;
 	unsigned long v;
@@ -19,7 +19,7 @@ static int read_number(const char *text, const char *rest, uint32_t most, uint32
 	if (!isdigit((unsigned char)*text))
 		return -1;
 	v = strtoul(text, &end, 10);
-	if (strcmp(end, rest) != 0 || v > most)
+	if (*end || v > most)
 		return -1;
 	*to = (uint32_t)v;
 	return 0;
@@ -30,7 +30,7 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 		     uint32_t *to, struct fault *f)
 {
 	*to = hosts_find(hosts, text);
-	if (*to != HOSTS_NONE || !read_number(text, "", hosts->n - 1, to))
+	if (*to != HOSTS_NONE || !read_number(text, hosts->n - 1, to))
 		return 0;
 	return fault_raise(f, FAULT_USAGE, 0, "line %u of %s: '%.64s' is none of the %u hosts",
 			   l->number, l->file, text, hosts->n);
@@ -57,7 +57,7 @@ static int read_pairs(struct schedule *s, struct lines *l, const struct hosts *h
 	while ((rc = lines_next(l, f)) > 0) {
 		uint32_t round;
 
-		if (l->words != 3 || read_number(l->word[0], "", SCHEDULE_PAIRS_MAX, &round))
+		if (l->words != 3 || read_number(l->word[0], SCHEDULE_PAIRS_MAX, &round))
 			return lines_refuse(l, "ROUND HOST HOST", f);
 		if (add_named(s, round, l, hosts, f))
 			return -1;
@@ -207,13 +207,15 @@ static int refuse_name(const char *name, struct fault *f)
 {
 	static const char *const gone[][2] = {
 		{"ring", "write the pairs of the ring to a file: --schedule file=FILE"},
+		{"victim", "measure the victim with send_lat between two other nodes at the same time"},
 		{"random", "use quick, which has 8 rounds of random pairs; --seed gives others"},
 	};
-	const char *fix = "use full, quick, incast=SENDERS[,victim], group=FILE or file=FILE";
-	size_t n = strcspn(name, "=");
+	const char *fix = "use full, quick, incast=SENDERS, group=FILE or file=FILE";
+	const char *victim = strstr(name, ",victim"), *word = victim ? victim + 1 : name;
+	size_t n = strcspn(word, "=");
 
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-		if (strlen(gone[i][0]) == n && strncmp(name, gone[i][0], n) == 0)
+		if (strlen(gone[i][0]) == n && strncmp(word, gone[i][0], n) == 0)
 			fix = gone[i][1];
 	return fault_usage(f, fix, "--schedule %.80s", name);
 }
@@ -224,7 +226,6 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 {
 	const char *name = asked->name, *senders = "incast=";
 	size_t n = strlen(senders);
-	bool victim = strchr(name, ',');
 	uint32_t k;
 
 	if (schedule_file(name))
@@ -233,10 +234,8 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, SCHEDULE_FULL, hosts->n, 0, asked->seed, f);
 	if (strcmp(name, "quick") == 0)
 		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
-	if (strncmp(name, senders, n) == 0 &&
-	    !read_number(name + n, victim ? ",victim" : "", UINT32_MAX - 1, &k))
-		return schedule_init(s, victim ? SCHEDULE_VICTIM : SCHEDULE_INCAST, hosts->n, k,
-				     asked->seed, f);
+	if (strncmp(name, senders, n) == 0 && !read_number(name + n, UINT32_MAX - 1, &k))
+		return schedule_init(s, SCHEDULE_INCAST, hosts->n, k, asked->seed, f);
 	return refuse_name(name, f);
 }
 

@@ -2,7 +2,7 @@
 #
 # Lines of `rdmark-pairs run` to "FROM TO VALUE ALONE": a player is HOST or HOST/DEVICE, a VALUE that was
 # not measured is "-". awk, as jq takes a minute for a million lines. A name has only characters that
-# gnuplot, the shell and JSON take as they are; other lines are skipped, and so are victims of an incast. A player who only says that it
+# gnuplot, the shell and JSON take as they are; other lines are skipped. A player who only says that it
 # is there is "NAME NAME = 0".
 
 function text(key) {
@@ -20,8 +20,6 @@ function player(host, rail) { return host == "" || rail == "" ? host : host "/" 
 	if (from != "")
 		print from, from, "=", 0
 }
-
-/"victim": *true/ { next }
 
 /"kind": *"pair"/ {
 	from = player(text("from"), text("from_rail"))

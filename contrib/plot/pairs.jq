@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # A heat map of all pairs: rows send, columns receive, in blocks as blocks.awk has made them. $o.share: the
-# values are shares of an incast. And the victim of one.
+# values are shares of an incast.
 
 # The part of the best: 1 is the best, less is worse; of latency how many times the least. null: not
 # measured; -1: tried without a figure.
@@ -64,15 +64,3 @@ def heat_text($o; $p):
 	  if $o.share then ". 0.95 of what the others send in the median or more, 0 to 9 are tenths of it, x no figure, blank not measured"
 	  elif $p.us then ". below 1.2 times the least (\($p.best | figure) us), 1 to 9 that number of times, x no figure, blank not measured"
 	  else ". 0.99 of the best (\($p.best | figure) Gb/s) or more, 0 to 8 are 0.90 to 0.98, # less, x no figure, blank not measured" end;
-
-# Of lines [RUN, ROUND, SIDE, P50, P99]: the latency over the rounds, during the incast and without it.
-def victim($o):
-	def over($side; $at): [.[] | select(.[2] == $side and .[$at] > 0) | [.[1], .[$at]]] | sort;
-	. as $all
-	| [{side: 1, where: "during the incast"}, {side: 0, where: "without it"}] as $sides
-	| [$sides[] as $s | {at: 4, name: "p99"}, {at: 3, name: "median"} | . as $q
-		| {legend: "\($q.name) \($s.where)", color: (1 - $s.side), dashed: ($q.at == 3), points: ($all | over($s.side; $q.at))}
-		| select(.points != [])] as $series
-	| prelude($o; "Latency of the victim of an incast"; empty),
-	  axes($o; "round"; "latency [us]"), us_axis("y"; $series[].points[][1]),
-	  ([$series[].points[][0]] | x_axis($o; "")), ($series | lines($o; []; empty; empty));

@@ -76,8 +76,7 @@ static int add(struct body *b, void *list, uint32_t *count, uint32_t most, const
 
 int body_add(struct body *b, const struct body_try *t)
 {
-	return t->victim ? add(b, &b->victims, &b->victims_n, BODY_NOTES_MAX, t, sizeof(*t))
-			 : add(b, &b->tries, &b->count, BODY_TRIES_MAX, t, sizeof(*t));
+	return add(b, &b->tries, &b->count, BODY_TRIES_MAX, t, sizeof(*t));
 }
 
 int body_add_note(struct body *b, const struct body_note *n)
@@ -374,6 +373,5 @@ void body_release(struct body *b)
 	free(b->player);
 	free(b->tries);
 	free(b->notes);
-	free(b->victims);
 	*b = (struct body){0};
 }

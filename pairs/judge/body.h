@@ -61,7 +61,6 @@ struct body_try {
 	bool alone, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
-	bool victim; /* no pair of the matrix, but a latency (us) during an incast or without one */
 };
 
 struct body_player {
@@ -120,8 +119,6 @@ struct body {
 	uint32_t count;
 	struct body_note *notes; /* until it is settled */
 	uint32_t notes_n;
-	struct body_try *victims;
-	uint32_t victims_n;
 	bool incast;       /* a run has that schedule */
 	uint32_t expected; /* players that the runs say they have */
 	bool latency;      /* figures are us, otherwise Gbit/s */

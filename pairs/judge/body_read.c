@@ -245,9 +245,7 @@ static bool read_try(struct body *b, const json_t *o)
 	body_cpu(&t, (const double[]){number(o, "from_cpu_percent", 0, 100, 100),
 				      number(o, "to_cpu_percent", 0, 100, 100)});
 	t.least = (float)number(o, "least", 1e-9, VALUE_MAX, 0);
-	t.victim = json_is_true(json_object_get(o, "victim"));
-	if (!t.victim || t.value > 0)
-		body_add(b, &t);
+	body_add(b, &t);
 	return true;
 }
 

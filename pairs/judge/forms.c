@@ -101,20 +101,6 @@ static json_t *round_json(const struct incast_round *r, const struct body *b)
 			 b->names.text[r->least], "least_share", r->least_share);
 }
 
-static json_t *victim_json(const struct incast *it)
-{
-	uint32_t starved = it->during.starved + it->without.starved;
-
-	if (!it->during.rounds && !it->without.rounds && !starved)
-		return json_null();
-	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "rounds_during", it->during.rounds,
-			 "rounds_without", it->without.rounds, "rounds_starved", starved,
-			 "p50_during_us", json_number_or_null(it->during.p50_us), "p50_without_us",
-			 json_number_or_null(it->without.p50_us), "p99_during_us",
-			 json_number_or_null(it->during.p99_us), "p99_without_us",
-			 json_number_or_null(it->without.p99_us));
-}
-
 static json_t *incast_json(const struct incast *it, const struct body *b)
 {
 	static const char *const of[] = {"port", "alone", "best"};
@@ -125,9 +111,9 @@ static json_t *incast_json(const struct incast *it, const struct body *b)
 	rounds = json_array();
 	for (uint32_t i = 0; i < it->rounds; i++)
 		json_array_append_new(rounds, round_json(&it->round[i], b));
-	return json_pack("{s:i, s:f, s:s, s:f, s:o, s:o}", "senders", it->senders, "reach",
-			 it->reach, "reach_of", of[it->of], "jain", it->jain, "victim",
-			 victim_json(it), "rounds", rounds);
+	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach",
+			 it->reach, "reach_of", of[it->of], "jain", it->jain, "rounds",
+			 rounds);
 }
 
 char *judge_json(const struct judgement *j)

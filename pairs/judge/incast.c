@@ -31,7 +31,7 @@ struct work {
 	struct flow *flow; /* by round; at first all, then those that have a figure */
 	uint32_t flows;
 	struct player *of; /* of each player */
-	double *some;      /* room for numbers of all flows, players or victims */
+	double *some;      /* room for numbers of all flows or players */
 };
 
 static uint32_t round_of(const struct body_try *t)
@@ -299,58 +299,9 @@ static int measure_rounds(struct work *w, struct incast *it)
 	return 0;
 }
 
-/* Whether ROUND had an incast: 1; none: 0; -1: half of its flows failed. */
-static int has_incast(const struct work *w, uint32_t round)
-{
-	uint32_t low = 0, high = w->flows, tried = 0, measured = 0;
-
-	while (low < high) {
-		uint32_t at = low + (high - low) / 2;
-
-		if (w->flow[at].round < round)
-			low = at + 1;
-		else
-			high = at;
-	}
-	for (; low < w->flows && w->flow[low].round == round; low++) {
-		tried++;
-		measured += w->flow[low].gbps > 0;
-	}
-	return !tried ? 0 : 2 * measured > tried ? 1 : -1;
-}
-
-/* A victim's medians DURING the incast, or without it. All flows are there yet, failed ones, too.
- */
-static struct incast_victim measure_victim(const struct work *w, bool during)
-{
-	const struct body *b = w->body;
-	double *tails = w->some + b->victims_n;
-	struct incast_victim is = {0};
-	size_t tailed = 0;
-
-	for (uint32_t i = 0; i < b->victims_n; i++) {
-		const struct body_try *v = &b->victims[i];
-
-		if (!(v->value > 0) || body_is_other(b, v->run) ||
-		    has_incast(w, round_of(v)) != during)
-			continue;
-		if (v->cpu[0] || v->cpu[1]) {
-			is.starved++;
-			continue;
-		}
-		w->some[is.rounds++] = v->value;
-		if (v->p99 > 0)
-			tails[tailed++] = v->p99;
-	}
-	is.p50_us = middle(w->some, is.rounds);
-	is.p99_us = middle(tails, tailed);
-	return is;
-}
-
 int incast_find(struct incast *it, const struct body *b)
 {
-	size_t players = b->names.count,
-	       numbers = 3 * (size_t)b->count + players + 2 * b->victims_n;
+	size_t players = b->names.count, numbers = 3 * (size_t)b->count + players;
 	struct work w = {.body = b};
 	int failed = -1;
 
@@ -362,8 +313,6 @@ int incast_find(struct incast *it, const struct body *b)
 	w.some = malloc((numbers + 1) * sizeof(*w.some));
 	if (w.flow && w.of && w.some) {
 		collect(&w);
-		it->during = measure_victim(&w, true);
-		it->without = measure_victim(&w, false);
 		take_flows(&w);
 		failed = find_starving(&w, it) || measure_rounds(&w, it) ? -1 : 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incast: rounds in which several players send to one: how much arrives, how evenly the senders
- * share it, who starves, and the latency of a victim during them.
+ * share it, and who starves.
  *
  * A sender's share in a round is its rate as a part of the median rate of the round's other
  * senders. It is not a part of the mean, which the others of a sender that starves make larger, and
@@ -43,14 +43,6 @@ struct incast_starving {
 	double alone;
 };
 
-/* Medians of all rounds; NaN: none is known. Those of which half of the flows failed do not count.
- */
-struct incast_victim {
-	uint32_t rounds;  /* that have a latency */
-	uint32_t starved; /* rounds left out: one of its threads lacked its CPU */
-	double p50_us, p99_us;
-};
-
 struct incast {
 	struct incast_round *round; /* owned; in the order of their numbers */
 	uint32_t rounds;            /* 0: there was no incast */
@@ -62,7 +54,6 @@ struct incast {
 	uint32_t uneven;                  /* and the round in which that is least */
 	struct incast_starving *starving; /* owned */
 	uint32_t starved;
-	struct incast_victim without, during; /* the incast */
 };
 
 /*

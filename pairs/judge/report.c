@@ -293,36 +293,6 @@ static uint32_t print_notes(FILE *to, const struct judgement *j)
 	return lines + (j->notes.count > NOTES_SHOWN);
 }
 
-/*
- * "victim: p99 31 us during the incast, 4.1 us without it": the median where p99 is not known. What
- * was left out is said, too.
- */
-static void print_victim(FILE *to, const struct incast *it)
-{
-	const struct incast_victim *during = &it->during, *without = &it->without;
-	bool tails = !isnan(during->p99_us) && !isnan(without->p99_us);
-
-	uint32_t starved = during->starved + without->starved;
-
-	if (!during->rounds && !without->rounds) {
-		if (starved)
-			fprintf(to,
-				"victim: cannot tell: its threads were short of CPU in all %u rounds\n",
-				starved);
-		return;
-	}
-	fprintf(to, "victim: %s", tails ? "p99 " : "median ");
-	if (during->rounds)
-		fprintf(to, "%.4g us during the incast%s", tails ? during->p99_us : during->p50_us,
-			without->rounds ? ", " : "");
-	if (without->rounds)
-		fprintf(to, "%.4g us without it", tails ? without->p99_us : without->p50_us);
-	if (starved)
-		fprintf(to, "; short of CPU, left out: %u of %u rounds", starved,
-			starved + during->rounds + without->rounds);
-	fprintf(to, "\n");
-}
-
 static void print_incast(FILE *to, const struct incast *it, const struct body *b)
 {
 	static const char *const of[] = {"the receiver's port", "what it receives alone",
@@ -340,7 +310,6 @@ static void print_incast(FILE *to, const struct incast *it, const struct body *b
 	fprintf(to, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share\n",
 		it->jain, uneven->jain, b->names.text[uneven->receiver],
 		b->names.text[uneven->least], uneven->least_share);
-	print_victim(to, it);
 }
 
 /* What the schedule cannot find, and the totals. */

@@ -60,8 +60,7 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 
 /*
  * Check the options WORDS, which follow the program's name, and keep them for the command lines of
- * the runs: a server has those about its end only, a victim those about the way only. Returns 0 or
- * -1.
+ * the runs: a server has those about its end only. Returns 0 or -1.
  */
 static int read_words(struct program_line *l, char **words, struct fault *f)
 {
@@ -87,9 +86,6 @@ static int read_words(struct program_line *l, char **words, struct fault *f)
 			if (l->words == PROGRAM_WORDS_MAX)
 				return refuse_word(*first, "too many options", f);
 			l->about_end[l->words] = row->scope == SCOPE_LOCAL;
-			l->about_way[l->words] =
-				row->group == GROUP_PATH || row->group == GROUP_DEVICE ||
-				row->group == GROUP_PEER || row->group == GROUP_SERVING;
 			l->word[l->words++] = *first;
 		}
 	}
@@ -115,22 +111,6 @@ int program_line_read(struct program_line *l, char **words, struct fault *f)
 	l->duration_ns = UNITS_NS_PER_S / 2;
 	l->word[l->words++] = usual;
 	return 0;
-}
-
-void program_line_victim(struct program_line *victim, const struct program_line *l)
-{
-	bool sends = strncmp(l->program, "send_", 5) == 0;
-
-	*victim = (struct program_line){.program = sends ? "send_lat" : "write_lat",
-					.latency = true,
-					.duration_ns = l->duration_ns};
-	for (size_t i = 0; i < l->words; i++)
-		if (l->about_way[i]) {
-			victim->about_end[victim->words] = l->about_end[i];
-			victim->word[victim->words++] = l->word[i];
-		}
-	snprintf(victim->lasts, sizeof(victim->lasts), "-D%.3f", (double)l->duration_ns / 1e9);
-	victim->word[victim->words++] = victim->lasts;
 }
 
 static void put_text(struct program_words *to, const char *fmt, ...)

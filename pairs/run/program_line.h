@@ -22,11 +22,9 @@ struct program_line {
 	uint64_t duration_ns;          /* of -D; 0: none */
 	const char *auth, *device;     /* of --auth and -d; NULL: none */
 	unsigned ib_port;              /* of -i; 0: none */
-	char *word[PROGRAM_WORDS_MAX + 1]; /* the options, and the victim's duration */
+	char *word[PROGRAM_WORDS_MAX + 1]; /* the options */
 	size_t words;
 	bool about_end[PROGRAM_WORDS_MAX + 1]; /* the server has this word, too */
-	bool about_way[PROGRAM_WORDS_MAX + 1]; /* so has a victim: the device, the path of packets */
-	char lasts[24];                    /* of a victim: a word */
 };
 
 /* What a run adds. */
@@ -52,10 +50,6 @@ struct program_words {
  * FAULT_USAGE for an unknown program, and for options that a run sets itself.
  */
 int program_line_read(struct program_line *l, char **words, struct fault *f);
-
-/* Set VICTIM to a latency that is measured while L is, on the same devices and in the same class of
- * traffic. It points into L and itself. */
-void program_line_victim(struct program_line *victim, const struct program_line *l);
 
 /* Start L for CALL: its output is read, and it dies with this process. Else as process_start(). */
 int program_line_start(const struct program_line *l, const struct program_call *call,

@@ -85,7 +85,7 @@ struct run {
 	struct schedule schedule;
 	struct schedule_turn *turns; /* of the schedule's hosts, in a round */
 	struct timetable time;
-	struct program_line line, victim; /* victim: of the latency during an incast */
+	struct program_line line;
 	const char *auth;
 	char id[64];
 	struct run_seat seat[PLAYERS_RAILS_MAX];
@@ -140,12 +140,8 @@ uint64_t run_now_ns(const struct run *r);
 /* Another host's clock was heard of; says so if that changes the timetable. */
 void run_hear_clock(struct run *r, const struct timetable_vote *v);
 
-/* What a turn of a victim measures, or another one. */
-const struct program_line *run_line(const struct run *r, bool victim);
-
-/* True if PART of such a turn is --reversed: the second one, or so that an incast of READs is one.
- */
-bool run_reversed(const struct run *r, bool victim, unsigned part);
+/* True if PART of a turn is --reversed: the second one, or so that an incast of READs is one. */
+bool run_reversed(const struct run *r, unsigned part);
 
 /* Start a seat's turn of r->round. */
 void run_seat_turn(struct run *r, struct run_seat *s, const struct schedule_turn *turn);

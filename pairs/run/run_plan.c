@@ -25,7 +25,7 @@ static const struct option_row options[] = {
 	OPTION(start_s, "start", "EPOCH", COMMAND_SECONDS, 1e12,
 	       "when the first slot begins, in seconds since 1970"),
 	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
-	       "quick, full, group=F, file=F, incast=K or\nincast=K,victim"),
+	       "quick, full, incast=K, group=F or file=F"),
 	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX,
 	       "seed of the random pairs (1)"),
 	OPTION(slot_ns, "slot", "S", COMMAND_TIME, 0, "length of a slot in seconds (from -D)"),
@@ -82,16 +82,14 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 	return fault_fix(f, "give all hosts the same: --start $(( $(date +%%s) + 5 ))");
 }
 
-const struct program_line *run_line(const struct run *r, bool victim)
+static bool is_incast(const struct run *r)
 {
-	return victim ? &r->victim : &r->line;
+	return r->schedule.kind == SCHEDULE_INCAST;
 }
 
-bool run_reversed(const struct run *r, bool victim, unsigned part)
+bool run_reversed(const struct run *r, unsigned part)
 {
-	const struct program_line *l = run_line(r, victim);
-
-	return l->both_ways && (part == 1 || (schedule_is_incast(&r->schedule) && l->to_client));
+	return r->line.both_ways && (part == 1 || (is_incast(r) && r->line.to_client));
 }
 
 uint64_t run_now_ns(const struct run *r)
@@ -116,29 +114,13 @@ void run_hear_clock(struct run *r, const struct timetable_vote *v)
 		      r->time.correction_ns > 0 ? "behind" : "ahead");
 }
 
-/* The victim of an incast, if there is one, is measured as long as the senders send. */
-static int set_victim(struct run *r)
-{
-	if (r->schedule.kind != SCHEDULE_VICTIM)
-		return 0;
-	if (r->line.latency || !r->line.duration_ns)
-		return fault_usage(&r->fault, "measure a bandwidth for a time: write_bw -D 0.5",
-				   "a victim of %s%s", r->line.program,
-				   r->line.latency ? "" : " without -D");
-	program_line_victim(&r->victim, &r->line);
-	return 0;
-}
-
 /* The length of a slot: --slot, or the runs of -D and what they need more. */
 static int set_slot(struct run *r)
 {
 	uint64_t run_ns = r->line.duration_ns, most;
 
-	r->time.parts =
-		r->line.both_ways && !r->asked.one_way && !schedule_is_incast(&r->schedule) ? 2 : 1;
+	r->time.parts = r->line.both_ways && !r->asked.one_way && !is_incast(r) ? 2 : 1;
 	r->time.slot_ns = r->asked.slot_ns;
-	if (set_victim(r))
-		return -1;
 	if (!r->time.slot_ns && run_ns)
 		r->time.slot_ns = r->time.parts * (run_ns + SETUP_NS);
 	if (!r->time.slot_ns)

@@ -218,16 +218,13 @@ static json_t *pair_line(const struct run *r, unsigned rail, const struct run_tu
 {
 	const char *client = end_name(r, t, OUTCOME_CLIENT), *name = r->players.rail[rail];
 	const char *server = end_name(r, t, OUTCOME_SERVER);
-	bool victim = t->turn.victim;
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
-	bool from_client = run_line(r, victim)->to_client == run_reversed(r, victim, t->part);
+	bool from_client = r->line.to_client == run_reversed(r, t->part);
 
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*}", "kind",
 			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
 			 from_client ? client : server, "to", from_client ? server : client,
-			 "client", client, "alone", r->asked.schedule.alone, "victim",
-			 victim ? json_true() : NULL, "unit", word(victim ? "us" : NULL),
-			 "from_rail", word(name), "to_rail", word(name));
+			 "client", client, "alone", r->asked.schedule.alone, "from_rail", word(name), "to_rail", word(name));
 }
 
 static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,

@@ -47,7 +47,7 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 		.timeout_ns = (uint64_t)(TIMEOUT_SHARE * (double)part_ns),
 		.address = players_address(&r->players, t->turn.peer),
 		.connect_ns = (uint64_t)(CONNECT_SHARE * (double)part_ns),
-		.reversed = run_reversed(r, t->turn.victim, t->part),
+		.reversed = run_reversed(r, t->part),
 	};
 	struct fault f = {0};
 
@@ -57,7 +57,7 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 	s->cut_ns = begin_ns + timetable_cut_ns(&r->time);
 	s->end_ns = begin_ns + part_ns;
 	s->told = s->over = false;
-	if (program_line_start(run_line(r, t->turn.victim), &call, &s->client, &f)) {
+	if (program_line_start(&r->line, &call, &s->client, &f)) {
 		struct outcome o = {.exit = 1, .cause = "other", .fault = OUTCOME_CLIENT};
 
 		fault_format(&f, o.error, sizeof(o.error));
@@ -89,8 +89,7 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 	double ahead_s;
 
 	process_last_error(&s->client, error, sizeof(error));
-	outcome_read(&o, s->client.said, s->client.said_n,
-		     run_line(r, s->now.turn.victim)->latency);
+	outcome_read(&o, s->client.said, s->client.said_n, r->line.latency);
 	outcome_ended(&o, status, error);
 	process_release(&s->client);
 	ahead_s = hear_clock(r, s, &o);

@@ -4,8 +4,7 @@
  * have to be clients of this one, and which of them never came.
  *
  * An incast has none of these: there each host is the server of a round, so the clients of that
- * round name it, and no turn says who its clients are. A victim is a sender in other rounds, which
- * name it.
+ * round name it, and no turn says who its clients are.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,12 +18,6 @@
 
 #define TIMEOUT_SHARE 0.8
 
-/* What S serves: the last lane of an incast with a victim is that of the victim. */
-static const struct program_line *line_of(const struct run *r, const struct run_server *s)
-{
-	return run_line(r, r->schedule.kind == SCHEDULE_VICTIM && s->lane == r->schedule.k);
-}
-
 static int start_server(struct run *r, struct run_server *s)
 {
 	struct program_call call = {
@@ -37,7 +30,7 @@ static int start_server(struct run *r, struct run_server *s)
 	s->started_round = r->round;
 	s->started_here_ns = clock_utc_ns();
 	s->last = (struct outcome){0};
-	return program_line_start(line_of(r, s), &call, &s->process, &r->fault);
+	return program_line_start(&r->line, &call, &s->process, &r->fault);
 }
 
 int run_servers_start(struct run *r)
@@ -116,7 +109,7 @@ static void read_documents(struct run *r, struct run_server *s)
 	char *line = s->process.said, *end;
 
 	while (line && (end = strchr(line, '\n'))) {
-		outcome_read(&s->last, line, (size_t)(end - line), line_of(r, s)->latency);
+		outcome_read(&s->last, line, (size_t)(end - line), r->line.latency);
 		hear_client(r, s);
 		line = end + 1;
 	}
@@ -208,8 +201,7 @@ void run_callers_round(struct run *r)
 		call[-1].rails = rails_up(r, r->round - 1);
 	if (r->round < (int64_t)r->time.rounds)
 		*call = (struct run_call){.client = own->peer,
-					  .due = own->peer != SCHEDULE_NOBODY && !own->client &&
-						 !own->victim};
+					  .due = own->peer != SCHEDULE_NOBODY && !own->client};
 }
 
 void run_callers_say(struct run *r)

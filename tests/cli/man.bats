@@ -383,7 +383,6 @@ source_keys() {
 		;;
 	incast) literals incast_json pairs/judge/forms.c | grep -vx -e port -e alone -e best ;;
 	incast_round) literals round_json pairs/judge/forms.c ;;
-	victim) literals victim_json pairs/judge/forms.c ;;
 	level) literals player_json pairs/judge/forms.c ;;
 	input) literals input_json pairs/judge/forms.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;

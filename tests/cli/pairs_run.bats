@@ -51,8 +51,8 @@ refused() {
 	refused 'write the pairs of the ring to a file: --schedule file=FILE' --start "$later" --hosts hosts --self a --schedule ring=2
 	refused 'use quick, which has 8 rounds of random pairs' --start "$later" --hosts hosts --self a --schedule random=4
 	printf '%s\n' a b c d e >five
-	refused 'use a number from 2 to 2' --start "$later" --hosts five --self a --schedule incast=3,victim
-	refused 'a victim of write_bw without -D' --start "$later" --hosts five --self a --schedule incast=2,victim --slot 2 -- write_bw -n 5
+	refused 'use a number from 1 to 4' --start "$later" --hosts five --self a --schedule incast=5
+	refused 'measure the victim with send_lat between two other nodes' --start "$later" --hosts five --self a --schedule incast=2,victim
 	refused 'the length of a slot is not known' --start "$later" --hosts hosts --self a -- write_bw -n 5
 	refused '--auth is missing. Everybody could use' --start "$later" --hosts hosts --self a
 	refused 'a slot of 1 s for 2 of 500 ms' --start "$later" --hosts hosts --self a --slot 1

@@ -382,9 +382,8 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 		trend bw.json
 		pairs pairs.jsonl
 		incast incast.jsonl
-		victim incast.jsonl
 	END
-	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs incast victim'" "$RDMARK_BIN/rdmark-plot" ||
+	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs incast'" "$RDMARK_BIN/rdmark-plot" ||
 		fail 'a kind is not tried here'
 }
 

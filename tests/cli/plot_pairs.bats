@@ -106,23 +106,8 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	grep -q '^set title .Shares of the senders of an incast' picture.gp
 	run -0 "$bin/rdmark-plot" lines
 	[[ ${lines[2]} == 'n1  ...' && ${lines[3]} == 'n2 3 33' ]]
-	script --kind pairs lines # the victim's microseconds are no rate
+	script --kind pairs lines
 	[[ "$(cell 2 1) $(cell 1 2)" == '30 100' ]]
-}
-
-@test "the victim of an incast: during it and without it" {
-	made_incast >lines
-	script --kind victim lines
-	[[ $(block s0 | paste -sd,) == '0 31,2 31,4 31,6 31' && $(block s3 | paste -sd,) == '1 2,3 2,5 2,7 2' ]]
-	grep -q 'p99 without it' picture.gp
-	# As the judge, it leaves out what CPU was lacking for: a latency is no rate.
-	made_incast | jq -c 'if .victim | not then . elif .round == 2 then .from_cpu_percent = 97.9 elif .round == 3 then .to_cpu_percent = 0
-		else .from_cpu_percent = 98 | .to_cpu_percent = 100 end' >lines
-	script --kind victim lines
-	[[ $(block s0 | paste -sd,) == '0 31,4 31,6 31' && $(block s3 | paste -sd,) == '1 2,5 2,7 2' ]]
-	made_pairs 4 >lines
-	run -2 --separate-stderr "$bin/rdmark-plot" --kind victim lines
-	[[ $stderr == *'no data for --kind victim'* ]]
 }
 
 @test "what has no pairs is refused" {

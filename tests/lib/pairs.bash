@@ -28,12 +28,10 @@ made_pairs() {
 		(range($n) | {kind: "done", run: $all.run, player: ., host: "n\(. + 1)", rounds: $all.rounds, missed: 0}) | '"${2:-.}"
 }
 
-# made_incast: lines of incast=3,victim of four nodes: n2 gets 0.3 of its share.
+# made_incast: lines of incast=3 of four nodes: n2 gets 0.3 of its share.
 made_incast() {
-	made_pairs 4 'if .kind == "player" then .schedule = "incast=3,victim" else . end | select(.kind != "pair")'
+	made_pairs 4 'if .kind == "player" then .schedule = "incast=3" else . end | select(.kind != "pair")'
 	jq -nc 'range(4) as $to | range(4) | select(. != $to) | "n\(. + 1)" as $from |
-		{kind: "pair", run: "1790000000-1", round: (2 * $to), from: $from, to: "n\($to + 1)", client: $from, alone: false,
+		{kind: "pair", run: "1790000000-1", round: $to, from: $from, to: "n\($to + 1)", client: $from, alone: false,
 			status: "measured", value: (if $from == "n2" then 9 else 30 end)}'
-	jq -nc 'range(8) | {kind: "pair", run: "1790000000-1", round: ., from: "n1", to: "n2", client: "n1", alone: false, victim: true,
-		unit: "us", status: "measured", value: (if . % 2 == 0 then 9 else 2 end), p99: (if . % 2 == 0 then 31 else 4 end)}'
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* incast: who starves is named and nobody else, whatever the noise; sums, Jain's index, a victim.
+/* incast: who starves is named and nobody else, whatever the noise; sums, Jain's index.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,7 +211,7 @@ static void nobody_is_named_where_nobody_starves(void **state_)
 		}
 }
 
-/* What a flow of a table reached; and a latency of the victim. */
+/* What a flow of a table reached. */
 struct flow {
 	uint32_t round, receiver, sender;
 	double gbps;
@@ -322,46 +322,6 @@ static void what_it_sends_alone(void **state_)
 	body_release(&b);
 }
 
-static void a_victim_during_it_and_without_it(void **state_)
-{
-	const struct flow flow[] = {
-		{0, 0, 1, 30}, {0, 0, 2, 30}, {2, 1, 0, 30},
-		{2, 1, 2, 30}, {4, 2, 0, 40}, {4, 2, 1, NAN},
-	};
-	const struct {
-		uint16_t round;
-		float p50_us, p99_us;
-		uint8_t cpu; /* of its server; 0: enough */
-	} victim[] = {
-		{0, 5, 31, 0},   {1, 2, 4.25f, 0}, {2, 7, 51, 0},     {3, 2.25f, 4.5f, 0},
-		{4, 99, 999, 0}, {5, NAN, NAN, 0}, {7, 2.5f, NAN, 0}, {9, 900, 9000, 40},
-	};
-	struct incast it;
-	struct body b;
-
-	(void)state_;
-	begin(&b, 3);
-	add_all(&b, flow, 6);
-	for (size_t i = 0; i < sizeof(victim) / sizeof(victim[0]); i++)
-		assert_int_equal(body_add(&b, &(struct body_try){.value = victim[i].p50_us,
-								 .p99 = victim[i].p99_us,
-								 .round = victim[i].round,
-								 .cpu = {0, victim[i].cpu},
-								 .victim = true}),
-				 0);
-	assert_int_equal(incast_find(&it, &b), 0);
-	assert_int_equal(it.during.rounds, 2); /* half of round 4 failed */
-	assert_int_equal(it.without.rounds, 3);
-	assert_int_equal(it.during.starved, 0);
-	assert_int_equal(it.without.starved, 1);
-	assert_float_equal(it.during.p50_us, 6, 1e-9);
-	assert_float_equal(it.during.p99_us, 41, 1e-9);
-	assert_float_equal(it.without.p50_us, 2.25, 1e-9);
-	assert_float_equal(it.without.p99_us, 4.375, 1e-9);
-	incast_release(&it);
-	body_release(&b);
-}
-
 static void nothing_is_no_incast(void **state_)
 {
 	struct incast it;
@@ -370,7 +330,7 @@ static void nothing_is_no_incast(void **state_)
 	(void)state_;
 	begin(&b, 3);
 	assert_int_equal(incast_find(&it, &b), 0);
-	assert_true(it.rounds == 0 && it.starved == 0 && it.during.rounds == 0);
+	assert_true(it.rounds == 0 && it.starved == 0);
 	incast_release(&it);
 	incast_release(&it);
 	body_release(&b);
@@ -385,7 +345,6 @@ int main(void)
 		cmocka_unit_test(too_little_is_not_named),
 		cmocka_unit_test(sums_shares_and_jain),
 		cmocka_unit_test(what_it_sends_alone),
-		cmocka_unit_test(a_victim_during_it_and_without_it),
 		cmocka_unit_test(nothing_is_no_incast),
 	};
 

@@ -281,38 +281,6 @@ static void command_lines(void **state)
 	assert_false(l.both_ways);
 }
 
-/* The same device and class of traffic, and nothing else of what the bandwidth is measured with. */
-static void a_victim(void **state)
-{
-	struct program_call server = {
-		.rail = "", .auth = "none", .port = 7, .timeout_ns = 500000000};
-	struct program_call client = {.rail = "",
-				      .auth = "none",
-				      .port = 7,
-				      .address = "n2",
-				      .timeout_ns = 500000000,
-				      .connect_ns = 250000000};
-	struct program_line l, victim;
-
-	(void)state;
-	assert_int_equal(read_line(&l, "write_bw -s 1m -q 4 -D 0.25 --sl 3 -i2 --gpu 0"), 0);
-	program_line_victim(&victim, &l);
-	assert_true(victim.latency && !victim.both_ways && !victim.to_client);
-	assert_string_equal(written(&victim, server),
-			    "write_lat -i2 --port=7 --timeout=0.500 --auth=none --quiet --json "
-			    "--persistent");
-	assert_string_equal(written(&victim, client),
-			    "write_lat --sl 3 -i2 -D0.250 --port=7 --timeout=0.500 --auth=none "
-			    "--quiet --json --connect-timeout=0.250 n2");
-	assert_int_equal(read_line(&l, "send_bw -c UD -D 1"), 0);
-	program_line_victim(&victim, &l);
-	assert_string_equal(victim.program, "send_lat");
-	assert_int_equal(read_line(&l, "read_bw -D 1"), 0);
-	program_line_victim(&victim, &l);
-	assert_string_equal(victim.program, "write_lat");
-	assert_false(victim.to_client);
-}
-
 static void command_lines_that_cannot_be(void **state)
 {
 	static const char *const bad[] = {
@@ -349,7 +317,6 @@ int main(void)
 		cmocka_unit_test(no_document),
 		cmocka_unit_test(any_document_is_read),
 		cmocka_unit_test(command_lines),
-		cmocka_unit_test(a_victim),
 		cmocka_unit_test(command_lines_that_cannot_be),
 	};
 

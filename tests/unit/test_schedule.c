@@ -172,55 +172,6 @@ static void an_incast_has_its_senders(void **state)
 			check_incast(n, k);
 }
 
-/* Each incast and, a round later, its victim alone: the same two hosts, neither of them in it. */
-static void check_victim(uint32_t hosts, uint32_t k)
-{
-	struct schedule s = make(SCHEDULE_VICTIM, hosts, k);
-	struct schedule_turn *turns = malloc(hosts * sizeof(*turns));
-	uint32_t *victims = calloc(hosts, sizeof(*victims));
-	uint32_t client = 0, before;
-
-	assert_int_equal(schedule_lanes(&s), k + 1);
-	assert_int_equal(s.rounds, 2 * hosts);
-	for (uint32_t round = 0; round < s.rounds; round++) {
-		uint32_t senders = 0, clients = 0;
-
-		before = client;
-		schedule_round(&s, round, turns);
-		assert_int_equal(turns[round / 2].peer, SCHEDULE_NOBODY);
-		for (uint32_t i = 0; i < hosts; i++) {
-			if (turns[i].peer == SCHEDULE_NOBODY)
-				continue;
-			senders += !turns[i].victim;
-			if (!turns[i].victim || !turns[i].client)
-				continue;
-			clients++;
-			client = i;
-			assert_int_equal(turns[i].lane, k);
-			assert_true(turns[turns[i].peer].victim && !turns[turns[i].peer].client);
-			assert_int_equal(turns[turns[i].peer].peer, i);
-			victims[i]++;
-		}
-		assert_int_equal(senders, round % 2 ? 0 : k);
-		assert_int_equal(clients, 1);
-		if (round % 2)
-			assert_int_equal(client, before);
-	}
-	for (uint32_t i = 0; i < hosts; i++)
-		assert_int_equal(victims[i], 2); /* no host is one more often than another */
-	free(victims);
-	free(turns);
-	schedule_release(&s);
-}
-
-static void a_victim_is_there_with_and_without_the_incast(void **state)
-{
-	(void)state;
-	for (uint32_t n = 5; n <= MOST; n += 1 + n / 32)
-		for (uint32_t k = 2; k + 3 <= n; k += 1 + n / 4)
-			check_victim(n, k);
-}
-
 static void the_seed_decides(void **state)
 {
 	struct schedule_turn one[64], two[64];
@@ -247,8 +198,7 @@ static void nonsense_is_refused(void **state)
 		uint32_t hosts, k;
 	} bad[] = {
 		{SCHEDULE_FULL, 0, 0},   {SCHEDULE_FULL, 1, 0},   {SCHEDULE_FULL, UINT32_MAX, 0},
-		{SCHEDULE_INCAST, 8, 8}, {SCHEDULE_INCAST, 8, 0},
-		{SCHEDULE_VICTIM, 8, 6}, {SCHEDULE_VICTIM, 8, 1}, {SCHEDULE_VICTIM, 4, 2}};
+		{SCHEDULE_INCAST, 8, 8}, {SCHEDULE_INCAST, 8, 0}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -269,7 +219,6 @@ int main(void)
 		cmocka_unit_test(quick_leaves_nobody_out),
 		cmocka_unit_test(quick_begins_with_the_halves),
 		cmocka_unit_test(an_incast_has_its_senders),
-		cmocka_unit_test(a_victim_is_there_with_and_without_the_incast),
 		cmocka_unit_test(the_seed_decides),
 		cmocka_unit_test(nonsense_is_refused),
 	};
