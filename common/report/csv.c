@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * CSV: one row for each result, of both directions one more for each, with what most readers want,
- * or with all that a record has. Rows
- * are appended to a file with either.
+ * or with all that a record has. Rows are appended to a file with the same columns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,25 +60,16 @@ static const char *header_of(const struct report *r, char *buf, size_t size)
 	return buf;
 }
 
-/* Refuse an existing file whose header is none that a run can write; one with all columns gets all.
- */
+/* Refuse an existing file with another header than this run's. */
 static int check_header(struct report *r, const char *file, int fd, struct fault *f)
 {
 	char want[COLUMNS_BYTES], found[COLUMNS_BYTES];
-	bool asked = r->csv.full;
+	size_t size = strlen(header_of(r, want, sizeof(want)));
 	ssize_t n = pread(fd, found, sizeof(found), 0);
 
 	if (n < 0)
 		return document_refused(file, errno, f);
-	r->csv.full = true;
-	for (int i = 0; i < (asked ? 1 : 2); i++) {
-		size_t size = strlen(header_of(r, want, sizeof(want)));
-
-		if (n && (size_t)n >= size && memcmp(found, want, size) == 0)
-			return 0;
-		r->csv.full = asked;
-	}
-	if (!n)
+	if (!n || ((size_t)n >= size && memcmp(found, want, size) == 0))
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--csv=%s: the file has other columns than this test", file);
 	return fault_fix(f, "name a new file: rows can only be added to a file with the same "

@@ -46,8 +46,7 @@ const struct form *perftest_form(void);
 /* What our table remembers. */
 struct table {
 	bool on_terminal, has_intervals; /* it includes rows of intervals */
-	bool narrow; /* only columns up to this rank, since the terminal is too narrow for all */
-	unsigned narrow_rank;
+	bool narrow; /* fewer columns, since the terminal is too narrow for all */
 	uint64_t row_ns;  /* for an interval's row: its end; 0: not an interval */
 	char header[640]; /* the latest that was printed */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Our table. It has perftest's columns in their order, which many scripts parse. On a terminal that
- * is too narrow for them it has those that fit, under short heads: scripts read a pipe or a file.
+ * is too narrow for them it has fewer, under short heads: scripts read a pipe or a file.
  */
 #include "report/report.h"
 
@@ -16,49 +16,31 @@
 #define MARK         " !" /* after a disturbed row */
 #define LABEL_GAP    "   "
 #define SIZE_COLUMNS 12 /* " 1023.99 KiB" */
-#define LEAST        40 /* terminal columns for any table at all */
 
-/* A column after the size. If not all fit, those of the highest rank are omitted first. */
+/* A column after the size, on a narrow terminal. */
 struct narrow {
 	const char *head;
 	struct column column;
 	int width;
-	unsigned rank;
 };
 
 /* clang-format off */
 static const struct narrow narrow_latency[] = {
-	{"messages",    {"messages",            AS_IS,     0}, 10, 4},
-	{"min[us]",     {"latency_min_us",      AS_IS,     2}, 11, 5},
-	{"median[us]",  {"latency_p50_us",      AS_IS,     2}, 12, 0},
-	{"avg[us]",     {"latency_mean_us",     AS_IS,     2}, 11, 2},
-	{"stdev[us]",   {"latency_stdev_us",    AS_IS,     2}, 11, 6},
-	{"p99[us]",     {"latency_p99_us",      AS_IS,     2}, 11, 0},
-	{"p99.9[us]",   {"latency_p99_9_us",    AS_IS,     2}, 11, 3},
-	{"max[us]",     {"latency_max_us",      AS_IS,     2}, 11, 1},
+	{"median[us]",  {"latency_p50_us",      AS_IS,     2}, 12},
+	{"avg[us]",     {"latency_mean_us",     AS_IS,     2}, 11},
+	{"p99[us]",     {"latency_p99_us",      AS_IS,     2}, 11},
+	{"p99.9[us]",   {"latency_p99_9_us",    AS_IS,     2}, 11},
+	{"max[us]",     {"latency_max_us",      AS_IS,     2}, 11},
 	{NULL},
 };
 static const struct narrow narrow_bandwidth[] = {
-	{"messages",    {"messages",            AS_IS,     0}, 11, 3},
-	{"peak",        {"bandwidth_peak_gbps", BANDWIDTH, 2}, 13, 2}, /* and its unit */
-	{"average",     {"bandwidth_gbps",      BANDWIDTH, 2}, 16, 0},
-	{"Mpps",        {"messages_per_s",      MILLIONS,  6}, 13, 1},
-	{"CPU[%]",      {NULL,                  AS_IS,     2},  9, 4}, /* with --cpu_util */
+	{"peak",        {"bandwidth_peak_gbps", BANDWIDTH, 2}, 13}, /* and its unit */
+	{"average",     {"bandwidth_gbps",      BANDWIDTH, 2}, 16},
+	{"Mpps",        {"messages_per_s",      MILLIONS,  6}, 13},
+	{"CPU[%]",      {NULL,                  AS_IS,     2},  9}, /* with --cpu_util */
 	{NULL},
 };
-#define RANKS 6
 /* clang-format on */
-
-/* The column after N (NULL: the first one) with at most RANK; NULL: there are no more. */
-static const struct narrow *next_column(const struct report *r, const struct narrow *n,
-					unsigned rank)
-{
-	n = n ? n + 1 : r->about.test->latency ? narrow_latency : narrow_bandwidth;
-	while (n->head &&
-	       (n->rank > rank || (!n->column.field && !r->about.options->output.cpu_util)))
-		n++;
-	return n->head ? n : NULL;
-}
 
 /* True if rows end with their direction. */
 static bool rows_labelled(const struct report *r)
@@ -75,17 +57,7 @@ static bool rows_timed(const struct report *r)
 	       !r->about.test->latency;
 }
 
-/* The width of all columns up to RANK. */
-static unsigned narrow_width(const struct report *r, unsigned rank)
-{
-	unsigned width = SIZE_COLUMNS;
-
-	for (const struct narrow *n = NULL; (n = next_column(r, n, rank));)
-		width += (unsigned)n->width;
-	return width;
-}
-
-/* Choose the columns if stdout is a terminal. With a column less than LEAST has none. */
+/* Choose the columns if stdout is a terminal. */
 static void fit(struct report *r)
 {
 	unsigned columns = terminal_columns(STDOUT_FILENO);
@@ -99,20 +71,20 @@ static void fit(struct report *r)
 		around += (unsigned)strlen(LABEL_GAP "all 31622400.0");
 	if (rows_labelled(r))
 		around += (unsigned)strlen(LABEL_GAP "client_to_server");
-	t->narrow = t->on_terminal && columns >= LEAST &&
-		    strlen(columns_heads(r, text, sizeof(text))) + around > columns;
-	t->narrow_rank = RANKS;
-	while (t->narrow_rank && narrow_width(r, t->narrow_rank) + around > columns)
-		t->narrow_rank--;
+	t->narrow =
+		t->on_terminal && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
 }
 
 /* Put REC's columns; NULL: their heads. */
 static void put_narrow(const struct report *r, const struct record *rec, FILE *out)
 {
+	const struct narrow *n = r->about.test->latency ? narrow_latency : narrow_bandwidth;
 	char text[64];
 
 	fprintf(out, " %-*s", SIZE_COLUMNS - 1, rec ? units_size(rec->message_bytes).text : "size");
-	for (const struct narrow *n = NULL; (n = next_column(r, n, r->table.narrow_rank));) {
+	for (; n->head; n++) {
+		if (!n->column.field && !r->about.options->output.cpu_util)
+			continue;
 		snprintf(text, sizeof(text), "%s", n->head);
 		if (n->column.unit == BANDWIDTH)
 			text_add(text, sizeof(text), "[%s]",

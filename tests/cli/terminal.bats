@@ -101,7 +101,7 @@ lines_fit() {
 	done < <(grep -v '^Script ' shown | sed 's/\x1b\[K//g' | tr '\r' '\n')
 }
 
-@test "the table fits the terminal: columns that are missed least are left out" {
+@test "the table fits the terminal: fewer columns, under short heads" {
 	local columns heads program
 	while read -r columns program heads; do
 		on_terminal "$program" -n 20 -s 64 --quiet --cpu_util
@@ -112,21 +112,16 @@ lines_fit() {
 		# each head is above its numbers
 		[[ $(sed -n '2s/ !$//p;1p' table | awk '{ print length, NF - (NR == 2) }' | uniq | wc -l) == 1 ]] || fail "$(<table)"
 	done <<-'END'
-		80 send_lat messages median[us] avg[us] p99[us] p99.9[us] max[us]
-		79 send_lat median[us] avg[us] p99[us] p99.9[us] max[us]
-		60 write_lat median[us] avg[us] p99[us] max[us]
-		40 write_lat median[us] p99[us]
-		100 write_lat messages min[us] median[us] avg[us] p99[us] p99.9[us] max[us]
-		80 write_bw messages peak[MiB/s] average[MiB/s] Mpps CPU[%]
-		60 send_bw peak[MiB/s] average[MiB/s] Mpps
-		44 send_bw average[MiB/s] Mpps
-		40 send_bw average[MiB/s]
+		80 send_lat median[us] avg[us] p99[us] p99.9[us] max[us]
+		70 write_lat median[us] avg[us] p99[us] p99.9[us] max[us]
+		80 write_bw peak[MiB/s] average[MiB/s] Mpps CPU[%]
+		66 send_bw peak[MiB/s] average[MiB/s] Mpps CPU[%]
 	END
 	columns=80
 	on_terminal send_bw -n 20 -s 1m -b --report-both --report_gbits --quiet
 	lines_fit
 	tr -d '\r' <shown >table
-	grep -Eq '^ size +average\[Gb/s\] +Mpps +direction$|^ size +peak\[Gb/s\] +average\[Gb/s\] +Mpps +direction$' table || fail "$(<table)"
+	grep -Eq '^ size +peak\[Gb/s\] +average\[Gb/s\] +Mpps +direction$' table || fail "$(<table)"
 	grep -Eq '^ 1 MiB .* client_to_server( !)?$' table && grep -Eq '^ 1 MiB .* server_to_client( !)?$' table || fail "$(<table)"
 }
 
