@@ -76,10 +76,20 @@ static void shuffle(struct schedule *s)
 	}
 }
 
-static void set_pair(struct schedule_turn *turns, uint32_t a, uint32_t b)
+/* CLIENT starts the run with SERVER. */
+static void set_pair(struct schedule_turn *turns, uint32_t client, uint32_t server)
 {
-	turns[a] = (struct schedule_turn){.peer = b, .client = a < b};
-	turns[b] = (struct schedule_turn){.peer = a, .client = b < a};
+	turns[client] = (struct schedule_turn){.peer = server, .client = true};
+	turns[server] = (struct schedule_turn){.peer = client};
+}
+
+/*
+ * Whether I is the client of its PARTNER: of half of them. So each host is a server, too, and its
+ * clients name one that never came.
+ */
+static bool calls(uint32_t i, uint32_t partner)
+{
+	return (i < partner) == ((i + partner) % 2 != 0);
 }
 
 /* The circle method over shuffled hosts: a random perfect matching, another one in each round. */
@@ -88,7 +98,7 @@ static void random_round(const struct schedule *s, uint32_t round, struct schedu
 	for (uint32_t i = 0; i < s->hosts; i++) {
 		uint32_t partner = circle_partner(s->hosts, round, i);
 
-		if (partner != SCHEDULE_NOBODY)
+		if (partner != SCHEDULE_NOBODY && calls(i, partner))
 			set_pair(turns, s->order[i], s->order[partner]);
 	}
 }
@@ -118,8 +128,11 @@ static void list_round(const struct schedule *s, uint32_t round, struct schedule
 		else
 			high = middle;
 	}
-	for (; low < s->pairs_n && s->pairs[low].round == round; low++)
-		set_pair(turns, s->pairs[low].a, s->pairs[low].b);
+	for (; low < s->pairs_n && s->pairs[low].round == round; low++) {
+		uint32_t a = s->pairs[low].a, b = s->pairs[low].b;
+
+		set_pair(turns, calls(a, b) ? a : b, calls(a, b) ? b : a);
+	}
 }
 
 void schedule_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
@@ -136,8 +149,8 @@ void schedule_round(const struct schedule *s, uint32_t round, struct schedule_tu
 		uint32_t partner = s->kind == SCHEDULE_QUICK ? half_partner(s->hosts, i)
 							     : circle_partner(s->hosts, round, i);
 
-		turns[i] = (struct schedule_turn){
-			.peer = partner, .client = partner != SCHEDULE_NOBODY && i < partner};
+		if (partner != SCHEDULE_NOBODY && calls(i, partner))
+			set_pair(turns, i, partner);
 	}
 }
 

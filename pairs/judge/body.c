@@ -205,33 +205,6 @@ static void drop_repeated(struct body *b)
 	b->count = kept;
 }
 
-/* True if a client has a line of the same run and round as T, one of the tries FIRST to END. */
-static bool has_line(const struct body_try *first, const struct body_try *end,
-		     const struct body_try *t)
-{
-	for (; first < end; first++)
-		if (first->cause != BODY_ABSENT && first->run == t->run && first->round == t->round)
-			return true;
-	return false;
-}
-
-/* Drop what a server says of a client that has written a line of its own. */
-static void drop_answered(struct body *b)
-{
-	struct body_try *t = b->tries;
-	uint32_t kept = 0;
-
-	for (uint32_t first = 0, end; first < b->count; first = end) {
-		for (end = first;
-		     end < b->count && t[end].from == t[first].from && t[end].to == t[first].to;)
-			end++;
-		for (uint32_t i = first; i < end; i++)
-			if (t[i].cause != BODY_ABSENT || !has_line(t + first, t + end, &t[i]))
-				t[kept++] = t[i];
-	}
-	b->count = kept;
-}
-
 /* Add a try in the other direction of each latency. */
 static int mirror(struct body *b)
 {
@@ -359,7 +332,6 @@ int body_complete(struct body *b)
 	if (mirror(b) || number_players(b) || sort_tries(b, false) || sort_tries(b, true))
 		return -1;
 	drop_repeated(b);
-	drop_answered(b);
 	return 0;
 }
 

@@ -33,7 +33,6 @@
 	X(BODY_REFUSED, "refused", "refused")                                       \
 	X(BODY_DATA, "data", "data arrived wrong")                                  \
 	X(BODY_MISSED, "missed", "missed its slot")                                 \
-	X(BODY_ABSENT, "absent", "the client did not call") /* who is waited for */ \
 	X(BODY_OTHER, "other", "failed")
 
 enum body_cause {
@@ -55,7 +54,7 @@ struct body_try {
 	float clock_s; /* the server's clock less the client's; NaN: not known */
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
-	uint8_t blame; /* whose fault that is, or whose clock is wrong: 1 from, 2 to, 0 not known */
+	uint8_t blame; /* whose fault that is: 1 from, 2 to, 0 not known */
 	uint8_t cpu[2]; /* percent of its CPU that the thread of from, and of to, had; 0: it lacked
 			   none */
 	bool alone, client_is_from;

@@ -210,7 +210,7 @@ static bool read_figure(const json_t *o, struct body_try *t)
 	t->value = NAN;
 	if (strcmp(status, "failed") == 0)
 		t->cause = cause_of(o);
-	if (node && (t->cause || is(o, "cause", "clock")))
+	if (node && t->cause)
 		t->blame = is(o, "from", node) ? 1 : is(o, "to", node) ? 2 : 0;
 	if (t->cause)
 		return true;

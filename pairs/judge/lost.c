@@ -27,8 +27,7 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 			all.measured += measured;
 			all.failed += !measured;
 			all.cause[t->cause]++;
-			all.blamed[measured ? BODY_CLOCK : t->cause] +=
-				t->blame == (w.way == MATRIX_SEND ? 1 : 2);
+			all.blamed[t->cause] += t->blame == (w.way == MATRIX_SEND ? 1 : 2);
 		}
 	}
 	return all;
@@ -80,7 +79,7 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 		return SUSPECT_ENDED;
 	if (t->blamed[BODY_DEVICE] && (t->blamed[BODY_DEVICE] > 1 || !t->measured))
 		return SUSPECT_DEVICE;
-	if (clock_wrong || t->blamed[BODY_CLOCK] > 1)
+	if (clock_wrong)
 		return SUSPECT_CLOCK;
 	if (unusable && !(p->missed && t->blamed[BODY_MISSED])) {
 		if (t->cause[BODY_DATA] * 2 > t->failed)

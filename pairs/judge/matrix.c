@@ -273,11 +273,11 @@ static float y_of(const struct body_try *t, bool latency, bool alone)
 								   : NAN;
 }
 
-/* What has not failed by the launcher, a clock or the other end's absence. */
+/* What has not failed by the launcher or a clock. */
 static bool is_failure(const struct body_try *t)
 {
 	return t && t->cause != BODY_MEASURED && t->cause != BODY_MISSED &&
-	       t->cause != BODY_ABSENT && t->cause != BODY_CLOCK && !t->mirrored;
+	       t->cause != BODY_CLOCK && !t->mirrored;
 }
 
 static int by_partner(const void *a, const void *b)

@@ -25,21 +25,18 @@ static void begin_round(struct run *r, int64_t round)
 	for (r->round = before + 1; r->round <= round && r->round < (int64_t)r->time.rounds;
 	     r->round++) {
 		schedule_round(&r->schedule, (uint32_t)r->round, r->turns);
-		run_callers_round(r);
 		for (unsigned i = 0; i < r->players.rails; i++)
 			run_seat_turn(r, &r->seat[i], &r->turns[r->players.self]);
 	}
 	r->round = round;
-	if (round >= (int64_t)r->time.rounds)
-		run_callers_round(r);
-	else
+	if (round < (int64_t)r->time.rounds)
 		run_servers_round(r);
 }
 
 /* A signal has come: clients end with what they have, and no other begins. */
 static void stop_run(struct run *r)
 {
-	uint64_t end_ns = run_now_ns(r) + GRACE_NS;
+	uint64_t end_ns = clock_utc_ns() + GRACE_NS;
 
 	for (unsigned i = 0; i < r->players.rails; i++) {
 		struct run_seat *s = &r->seat[i];
@@ -56,7 +53,7 @@ static void stop_run(struct run *r)
 static void wait_for_more(struct run *r, uint64_t due_ns)
 {
 	struct pollfd p[1 + PLAYERS_RAILS_MAX + RUN_SERVERS_MAX];
-	uint64_t now_ns = run_now_ns(r), ns = due_ns > now_ns ? due_ns - now_ns : 0;
+	uint64_t now_ns = clock_utc_ns(), ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	struct fault f = {0};
 	nfds_t n = 1;
 
@@ -73,7 +70,7 @@ static void wait_for_more(struct run *r, uint64_t due_ns)
 /* One turn of the loop. Returns false when all is over. */
 static bool play(struct run *r)
 {
-	int64_t round = timetable_round(&r->time, run_now_ns(r));
+	int64_t round = timetable_round(&r->time, clock_utc_ns());
 	uint64_t due_ns = UINT64_MAX;
 	bool busy = false;
 
@@ -117,7 +114,6 @@ static int run_all(struct run *r)
 		run_say_player(r, i);
 	while (play(r))
 		;
-	run_callers_say(r);
 	for (unsigned i = 0; i < r->players.rails; i++)
 		run_say_done(r, i);
 	if (!fault_is(&r->fault) && r->deaf) {
@@ -131,7 +127,7 @@ static int run_all(struct run *r)
 
 int run_command(char **argv)
 {
-	struct run r = {.round = -1, .late_cause = "missed", .stop.fd = -1};
+	struct run r = {.round = -1, .stop.fd = -1};
 	int rc = run_options(&r.asked, argv, &r.fault);
 
 	if (!rc && r.asked.dry_run)

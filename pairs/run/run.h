@@ -47,8 +47,7 @@ struct run_seat {
 	unsigned rail;
 	struct run_turn now, next; /* the next one waits while a client of an earlier round runs */
 	struct process client;
-	uint64_t began_ns;       /* of the client: by the timetable, */
-	int64_t began_here_ns;   /* and by this host's clock */
+	uint64_t began_ns;       /* of the client */
 	uint64_t cut_ns, end_ns; /* when it is interrupted, and killed */
 	double late_s;
 	uint64_t missed;      /* slots in which a run was not begun in time */
@@ -63,20 +62,8 @@ struct run_server {
 	uint32_t lane;
 	struct process process;
 	int64_t started_round;
-	uint64_t started_here_ns; /* by this host's clock */
 	struct outcome last;      /* of the client that it has served last */
 	char error[400];          /* why it ended, as last written */
-};
-
-/* Hosts that have to be clients of this one, which writes the lines of those that never came: or
- * nobody would name one that is no server in any round. */
-struct run_callers {
-	bool *heard; /* of each rail and host: a client of it came, or may have been its */
-	struct run_call {
-		bool due;
-		uint32_t client;
-		uint32_t rails; /* a bit for each whose server waited all the slot, which is over */
-	} * call;               /* of each round */
 };
 
 struct run {
@@ -91,12 +78,10 @@ struct run {
 	struct run_seat seat[PLAYERS_RAILS_MAX];
 	struct run_server *server;
 	unsigned servers;
-	struct run_callers callers;
 	int64_t round;          /* as timetable_round() */
 	uint64_t restarts;      /* of servers */
 	uint64_t longest_ns;    /* of the runs of the first round that was played */
 	double needed_s;        /* the slot that it would have taken; 0: this one was enough */
-	const char *late_cause; /* why rounds are missed: "missed" or "clock" */
 	bool stopping;          /* after a signal */
 	int deaf;               /* errno: nobody takes our lines */
 	struct stop stop;
@@ -124,21 +109,12 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 /* A part whose run was not begun in time. */
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t);
 
-/* CLIENT, which had to call this host in ROUND, never did: the lines of all parts. */
-void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client);
-
 /*
  * The line of the object M, without a newline; the caller frees it. NULL: no memory. It has at most
  * RUN_LINE_BYTES: slurmstepd takes 1024 bytes at a time from a task, and puts what other tasks wrote
  * between. What matters least is dropped; only long names make it longer even so.
  */
 char *run_line_text(json_t *m);
-
-/* The corrected time. */
-uint64_t run_now_ns(const struct run *r);
-
-/* Another host's clock was heard of; says so if that changes the timetable. */
-void run_hear_clock(struct run *r, const struct timetable_vote *v);
 
 /* True if PART of a turn is --reversed: the second one, or so that an incast of READs is one. */
 bool run_reversed(const struct run *r, unsigned part);
@@ -157,10 +133,3 @@ int run_servers_start(struct run *r);
 void run_servers_round(struct run *r);
 void run_servers_read(struct run *r);
 void run_servers_release(struct run *r);
-
-/*
- * Whose turn it is to call: a round begins, whose turns are in r->turns, or all are over; at the end, the
- * lines of those that never did.
- */
-void run_callers_round(struct run *r);
-void run_callers_say(struct run *r);

@@ -92,28 +92,6 @@ bool run_reversed(const struct run *r, unsigned part)
 	return r->line.both_ways && (part == 1 || (is_incast(r) && r->line.to_client));
 }
 
-uint64_t run_now_ns(const struct run *r)
-{
-	return clock_utc_ns() + (uint64_t)r->time.correction_ns;
-}
-
-void run_hear_clock(struct run *r, const struct timetable_vote *v)
-{
-	const char *self = r->players.hosts.host[r->players.self].name;
-
-	if (!timetable_vote(&r->time, v))
-		return;
-	if (!r->time.correction_ns) {
-		terminal_note(stderr, "%s: this host's clock is right again, as others say", self);
-		return;
-	}
-	r->late_cause = "clock";
-	terminal_note(stderr,
-		      "%s: this host's clock is %.3f s %s, as others say; its slots follow theirs",
-		      self, fabs((double)r->time.correction_ns / 1e9),
-		      r->time.correction_ns > 0 ? "behind" : "ahead");
-}
-
 /* The length of a slot: --slot, or the runs of -D and what they need more. */
 static int set_slot(struct run *r)
 {

@@ -285,34 +285,18 @@ void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_t
 	say(r, m);
 }
 
-/* That there was no run in the turn T, for CAUSE, which is the fault of its client's host. */
-static void say_no_run(struct run *r, unsigned rail, const struct run_turn *t, const char *cause,
-		       const char *error)
-{
-	json_t *m = pair_line(r, rail, t);
-
-	json_object_update_new(m,
-			       json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause", cause,
-					 "node", end_name(r, t, OUTCOME_CLIENT), "error", error));
-	say(r, m);
-}
-
 void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn *t)
 {
+	json_t *m;
+
 	if (t->round >= seat->missed_until) {
 		seat->missed++;
 		seat->missed_until = t->round + 1;
 	}
-	say_no_run(r, seat->rail, t, r->late_cause,
-		   strcmp(r->late_cause, "clock") == 0
-			   ? "its clock was wrong: it came to this slot too late"
-			   : "it did not run when this slot began");
-}
-
-void run_say_absent(struct run *r, unsigned rail, int64_t round, uint32_t client)
-{
-	struct run_turn t = {.round = round, .turn.peer = client};
-
-	for (; t.part < r->time.parts; t.part++)
-		say_no_run(r, rail, &t, "absent", "it did not call, in this slot or any other");
+	m = pair_line(r, seat->rail, t);
+	json_object_update_new(
+		m, json_pack("{s:s, s:s, s:s, s:s}", "status", "failed", "cause", "missed", "node",
+			     end_name(r, t, OUTCOME_CLIENT), "error",
+			     "it did not run when this slot began"));
+	say(r, m);
 }

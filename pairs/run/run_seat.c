@@ -53,7 +53,6 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 
 	s->late_s = (double)(now_ns - begin_ns) / 1e9;
 	s->began_ns = now_ns;
-	s->began_here_ns = (int64_t)clock_utc_ns();
 	s->cut_ns = begin_ns + timetable_cut_ns(&r->time);
 	s->end_ns = begin_ns + part_ns;
 	s->told = s->over = false;
@@ -67,23 +66,17 @@ static void start_client(struct run *r, struct run_seat *s, uint64_t begin_ns, u
 }
 
 /* How far the server's clock is ahead of this one; NaN: the run did not come to that. */
-static double hear_clock(struct run *r, const struct run_seat *s, const struct outcome *o)
+static double clock_ahead_s(const struct run_seat *s, const struct outcome *o)
 {
-	double ahead_s;
-
 	if (!o->server_ns || !o->client_ns)
 		return NAN;
-	ahead_s = timetable_ahead_s(o->server_ns, o->client_ns, s->began_here_ns);
-	run_hear_clock(r, &(struct timetable_vote){.peer = s->now.turn.peer,
-						   .or_peer = s->now.turn.peer,
-						   .ahead_s = ahead_s});
-	return ahead_s;
+	return timetable_ahead_s(o->server_ns, o->client_ns, (int64_t)s->began_ns);
 }
 
 /* The client has ended with STATUS: write its line. */
 static void client_ended(struct run *r, struct run_seat *s, int status)
 {
-	uint64_t took_ns = run_now_ns(r) - s->began_ns;
+	uint64_t took_ns = clock_utc_ns() - s->began_ns;
 	char error[600];
 	struct outcome o;
 	double ahead_s;
@@ -92,7 +85,7 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 	outcome_read(&o, s->client.said, s->client.said_n, r->line.latency);
 	outcome_ended(&o, status, error);
 	process_release(&s->client);
-	ahead_s = hear_clock(r, s, &o);
+	ahead_s = clock_ahead_s(s, &o);
 	if (s->told && !o.has_value) {
 		o.cause = "lost";
 		o.fault = OUTCOME_UNKNOWN;
@@ -104,9 +97,7 @@ static void client_ended(struct run *r, struct run_seat *s, int status)
 	}
 	if (!isnan(ahead_s) && timetable_off(&r->time, ahead_s)) {
 		o.cause = "clock";
-		o.fault = r->time.correction_ns ? OUTCOME_CLIENT
-			  : r->time.votes > 2   ? OUTCOME_SERVER
-						: OUTCOME_UNKNOWN;
+		o.fault = OUTCOME_UNKNOWN; /* the judge knows what other clocks say */
 	}
 	if (took_ns > r->longest_ns)
 		r->longest_ns = took_ns;
@@ -135,7 +126,7 @@ static void tend_client(struct run *r, struct run_seat *s, uint64_t now_ns)
 
 void run_seat_step(struct run *r, struct run_seat *s)
 {
-	uint64_t now_ns = run_now_ns(r), begin_ns;
+	uint64_t now_ns = clock_utc_ns(), begin_ns;
 
 	if (s->client.pid)
 		tend_client(r, s, now_ns);
@@ -157,7 +148,7 @@ void run_seat_step(struct run *r, struct run_seat *s)
 
 uint64_t run_seat_due_ns(const struct run *r, const struct run_seat *s)
 {
-	uint64_t now_ns = run_now_ns(r);
+	uint64_t now_ns = clock_utc_ns();
 
 	if (s->client.pid && !s->client.out)
 		return now_ns + ENDING_NS;

@@ -3,30 +3,21 @@
  * timetable: rounds as slots of time, all of one length, from one start. The clock of the host is
  * the barrier between rounds: no message is needed. Times are nanoseconds since 1970.
  *
- * A host whose clock is wrong would disturb the pairs of other rounds. So each run says how far the
- * other end's clock is from this one's, and when two other hosts agree that this one is off, their
- * time counts.
+ * A host whose clock is wrong disturbs the pairs of other rounds. So each run says how far the
+ * other end's clock is from this one's, and the judge names the host.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TIMETABLE_VOTES 15
-
 struct timetable {
 	uint64_t start_ns, slot_ns;
 	uint32_t rounds;
-	unsigned parts;        /* of a slot: a run in each */
-	int64_t correction_ns; /* added to this host's clock */
-	struct timetable_vote {
-		uint32_t peer, or_peer;
-		double ahead_s; /* the peer's clock less this one's, uncorrected */
-	} vote[TIMETABLE_VOTES];
-	unsigned votes;
+	unsigned parts; /* of a slot: a run in each */
 };
 
-/* The round at NOW_NS, corrected: -1 before the start, `rounds` after the end. */
+/* The round at NOW_NS: -1 before the start, `rounds` after the end. */
 int64_t timetable_round(const struct timetable *t, uint64_t now_ns);
 
 /* When PART of ROUND begins; `rounds` and 0: when all is over. */
@@ -39,13 +30,6 @@ uint64_t timetable_cut_ns(const struct timetable *t);
 /* True if a clock that is AHEAD_S seconds off breaks the rounds: by more than a quarter of a slot.
  */
 bool timetable_off(const struct timetable *t, double ahead_s);
-
-/*
- * A peer's clock is AHEAD_S before this one's, uncorrected. It is V's `peer` or its `or_peer`: an
- * earlier vote of either is replaced, so that none counts twice. Returns true if the correction
- * has changed: the median of this host and of the peers is off by more than a quarter of a slot.
- */
-bool timetable_vote(struct timetable *t, const struct timetable_vote *v);
 
 /* By how much a peer's clock is ahead that read THEIRS_NS between EARLIEST_NS and HERE_NS of this
  * one; 0 if that lies between: then a wait explains the difference. */

@@ -66,10 +66,9 @@ judged() {
 so() { json judge.out "def named(\$kind): [.suspects[] | select(.kind == \$kind) | .name]; $1"; }
 
 # tried N FILTER: so many lines of pairs fit jq's FILTER, and four in five, or all but one pair, have a figure. A
-# busy host may hold up a process for a part of a slot: then the line says that of its pair. What a server says of
-# a client that came too late for it (absent) is in lines of its own.
+# busy host may hold up a process for a part of a slot: then the line says that of its pair.
 tried() {
-	jq -nec --argjson n "$1" "[inputs | select(.kind == \"pair\" and .cause != \"absent\" and ($2))] | (map(select(.status == \"failed\"))) as \$failed |
+	jq -nec --argjson n "$1" "[inputs | select(.kind == \"pair\" and ($2))] | (map(select(.status == \"failed\"))) as \$failed |
 		length == \$n and (\$failed | length <= ([\$n / 5, 2] | max) and all(.cause | IN(\"missed\", \"connect\", \"lost\", \"clock\")))" \
 		lines >/dev/null || fail "not $1 pairs with $2: $(<lines)"
 }

@@ -39,7 +39,7 @@ rows() {
 measured() {
 	rows "map(select(.kind == \"pair\" and ($2))) | length == \$n
 		and (map(select(.status == \"measured\")) | length >= \$n * 0.8)
-		and all(.status == \"measured\" or (.cause | IN(\"missed\", \"connect\", \"lost\", \"absent\")))" --argjson n "$1"
+		and all(.status == \"measured\" or (.cause | IN(\"missed\", \"connect\", \"lost\")))" --argjson n "$1"
 }
 
 # Of programs under the sanitizers, which start slowly, slots are longer.

@@ -145,13 +145,24 @@ static inline void sweep_round(struct sweep *s, uint32_t round)
 			sweep_part(s, round, rail, back);
 }
 
+/*
+ * The turns of a round. Who is the client says nothing of a pair: here the lower one is, so that each
+ * seed is the same cluster whatever the schedule says of that.
+ */
+static inline void sweep_turns(struct sweep *s, const struct schedule *all, uint32_t round)
+{
+	schedule_round(all, round, s->turns);
+	for (uint32_t i = 0; i < s->c->hosts; i++)
+		s->turns[i].client = s->turns[i].peer != SCHEDULE_NOBODY && i < s->turns[i].peer;
+}
+
 /* A round in which the host with a fault is the client; otherwise another host has it. */
 static inline void sweep_choose_miss(struct sweep *s, struct schedule *all)
 {
 	for (;;) {
 		for (uint32_t k = 0, r = cluster_below(s->c, all->rounds); k < all->rounds; k++) {
 			s->misses_in = (r + k) % all->rounds;
-			schedule_round(all, s->misses_in, s->turns);
+			sweep_turns(s, all, s->misses_in);
 			if (s->turns[s->c->host].client)
 				return;
 		}
@@ -191,7 +202,7 @@ static inline void sweep_first(struct sweep *s)
 	if (c->trouble == TROUBLE_MISSES)
 		sweep_choose_miss(s, &all);
 	for (uint32_t r = 0; r < all.rounds; r++) {
-		schedule_round(&all, r, s->turns);
+		sweep_turns(s, &all, r);
 		sweep_round(s, r);
 	}
 	schedule_release(&all);

@@ -23,7 +23,7 @@ static struct run run = {.stop.fd = -1};
 /* One that runs is due when it is to be interrupted, then when it is to be killed. */
 static void due_when_it_is_to_be_interrupted_then_killed(void **state)
 {
-	uint64_t now_ns = run_now_ns(&run);
+	uint64_t now_ns = clock_utc_ns();
 	struct run_seat seat = {.client = {.pid = 1, .out = 5},
 				.now.round = -1,
 				.cut_ns = now_ns + 100 * S,
@@ -38,7 +38,7 @@ static void due_when_it_is_to_be_interrupted_then_killed(void **state)
 /* One that a driver holds, so that SIGKILL does not end it, is looked at a few times a second. */
 static void looked_at_seldom_if_killed_and_still_there(void **state)
 {
-	uint64_t now_ns = run_now_ns(&run);
+	uint64_t now_ns = clock_utc_ns();
 	struct run_seat seat = {.client = {.pid = 1, .out = 5},
 				.now.round = -1,
 				.cut_ns = now_ns - 2 * S,
@@ -47,7 +47,7 @@ static void looked_at_seldom_if_killed_and_still_there(void **state)
 
 	(void)state;
 	assert_true(run_seat_due_ns(&run, &seat) > now_ns + S / 100);
-	assert_true(run_seat_due_ns(&run, &seat) < run_now_ns(&run) + S);
+	assert_true(run_seat_due_ns(&run, &seat) < clock_utc_ns() + S);
 }
 
 static void nothing_is_due_between_rounds(void **state)
@@ -86,8 +86,7 @@ static void one_line_for_each_part(void **state)
 	struct host hosts[2] = {{.name = "n0"}, {.name = "n1"}};
 	struct run r = {.players = {.hosts = {.host = hosts, .n = 2}, .rails = 1},
 			.time = {.start_ns = clock_utc_ns() - 9 * S, .slot_ns = S, .rounds = 20},
-			.round = 6,
-			.late_cause = "missed"};
+			.round = 6};
 	struct run_seat seat = {.now = {.round = 5, .turn = {.peer = 1, .client = true}},
 				.next.round = -1};
 	char text[4096];
@@ -112,8 +111,7 @@ static void one_line_for_each_part(void **state)
 static void parts_of_one_slot_are_missed_once(void **state)
 {
 	struct host hosts[2] = {{.name = "n0"}, {.name = "n1"}};
-	struct run r = {.players = {.hosts = {.host = hosts, .n = 2}, .rails = 1},
-			.late_cause = "missed"};
+	struct run r = {.players = {.hosts = {.host = hosts, .n = 2}, .rails = 1}};
 	struct run_turn t = {.round = 7, .turn = {.peer = 1, .client = true}};
 	int out = dup(STDOUT_FILENO), file = memfd_create("lines", MFD_CLOEXEC);
 	struct run_seat seat = {0};

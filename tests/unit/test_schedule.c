@@ -37,7 +37,7 @@ static uint32_t check_pairs(const struct schedule_turn *turns, uint32_t hosts)
 			continue;
 		assert_true(peer < hosts && peer != i);
 		assert_int_equal(turns[peer].peer, i);
-		assert_int_equal(turns[i].client, i < peer);
+		assert_true(turns[i].client != turns[peer].client);
 		assert_int_equal(turns[i].lane, 0);
 		pairs += i < peer;
 	}
@@ -70,7 +70,7 @@ static void check_full(uint32_t hosts)
 		schedule_round(&s, round, turns);
 		pairs += check_pairs(turns, hosts);
 		for (uint32_t i = 0; i < hosts; i++)
-			if (turns[i].client)
+			if (turns[i].peer != SCHEDULE_NOBODY && i < turns[i].peer)
 				assert_int_equal(met[(size_t)i * hosts + turns[i].peer]++, 0);
 	}
 	assert_int_equal(pairs, (uint64_t)hosts * (hosts - 1) / 2);
@@ -101,7 +101,7 @@ static void random_rounds_have_no_pair_twice(void **state)
 		for (uint32_t round = 1; round < s.rounds; round++) {
 			schedule_round(&s, round, turns);
 			for (uint32_t i = 0; i < n; i++)
-				if (turns[i].client)
+				if (turns[i].peer != SCHEDULE_NOBODY && i < turns[i].peer)
 					assert_int_equal(met[i * 64 + turns[i].peer]++, 0);
 		}
 		schedule_release(&s);
@@ -114,6 +114,31 @@ static void quick_leaves_nobody_out(void **state)
 	for (uint32_t n = 2; n <= MOST; n++)
 		check_matchings(make(SCHEDULE_QUICK, n, 0));
 	check_matchings(make(SCHEDULE_QUICK, LARGE, 0));
+}
+
+/* Who never comes is named by clients of its server: each host has some, whatever its number. */
+static void everybody_is_a_server(void **state)
+{
+	static const enum schedule_kind kinds[] = {SCHEDULE_FULL, SCHEDULE_QUICK};
+	struct schedule_turn turns[MOST];
+	bool serves[MOST];
+
+	(void)state;
+	for (uint32_t n = 3; n <= MOST; n++)
+		for (int k = 0; k < 2; k++) {
+			struct schedule s = make(kinds[k], n, 0);
+
+			memset(serves, 0, sizeof(serves));
+			for (uint32_t round = 0; round < s.rounds; round++) {
+				schedule_round(&s, round, turns);
+				for (uint32_t i = 0; i < n; i++)
+					serves[i] |= turns[i].peer != SCHEDULE_NOBODY &&
+						     !turns[i].client;
+			}
+			for (uint32_t i = 0; i < n; i++)
+				assert_true(serves[i]);
+			schedule_release(&s);
+		}
 }
 
 static void quick_begins_with_the_halves(void **state)
@@ -217,6 +242,7 @@ int main(void)
 		cmocka_unit_test(full_has_every_pair_once),
 		cmocka_unit_test(random_rounds_have_no_pair_twice),
 		cmocka_unit_test(quick_leaves_nobody_out),
+		cmocka_unit_test(everybody_is_a_server),
 		cmocka_unit_test(quick_begins_with_the_halves),
 		cmocka_unit_test(an_incast_has_its_senders),
 		cmocka_unit_test(the_seed_decides),

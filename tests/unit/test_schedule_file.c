@@ -66,7 +66,7 @@ static const char *rounds_at_once(const char *name, const char *only, bool alone
 			schedule_round(&s, r, turns);
 			sprintf(shown + strlen(shown), "%s", r ? " /" : "");
 			for (uint32_t i = 0; i < 8; i++)
-				if (turns[i].client)
+				if (turns[i].peer != SCHEDULE_NOBODY && i < turns[i].peer)
 					sprintf(shown + strlen(shown), " %u-%u", i, turns[i].peer);
 		}
 	} else {
