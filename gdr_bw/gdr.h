@@ -45,7 +45,7 @@ struct gdr {
 	struct gdr_result *result; /* one per cell */
 	unsigned results;
 	unsigned turns;                   /* so far */
-	struct eval_attr attr;            /* how the windows are judged; owns scratch, which is */
+	struct ratio_attr attr;           /* how the windows are judged; owns scratch, which is */
 					  /* followed by the windows */
 	const struct gdr_result *running; /* the current cell */
 	uint64_t observed_ns;             /* for how long both ends' ports counted; 0: unknown */

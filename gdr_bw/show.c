@@ -166,22 +166,24 @@ static void to_document(const struct gdr *g, const struct verdict *v)
 {
 	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
 	struct report *r = g->ms->report;
+	json_t *verdict =
+		json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
+			  verdict_level_name(v->level), "text", json_text(v->line), "cause",
+			  v->cause, "next", json_text(v->next), "ratio", v->ratio.mean, "ratio_low",
+			  json_number_or_null(v->ratio.low + known), "ratio_high",
+			  json_number_or_null(v->ratio.high + known), "confidence", v->confidence,
+			  "windows", (int)v->ratio.count, "expected_gbps", v->expected_gbps,
+			  "diagnosis", findings_json(&g->events));
 
+	if (v->fell_from)
+		json_object_set_new(verdict, "fell_from_window", json_integer(v->fell_from));
 	for (unsigned i = 0; i < g->results; i++)
 		if (g->result[i].windows || g->result[i].verified)
 			report_own_result(r, result_json(&g->result[i]));
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 				 gdr_side_json(&g->theirs)));
-	report_own_key(r, "verdict",
-		       json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
-				 verdict_level_name(v->level), "text", json_text(v->line), "cause",
-				 v->cause, "next", json_text(v->next), "ratio", v->ratio.mean,
-				 "ratio_low", json_number_or_null(v->ratio.low + known),
-				 "ratio_high", json_number_or_null(v->ratio.high + known),
-				 "confidence", v->confidence, "windows", (int)v->ratio.count,
-				 "expected_gbps", v->expected_gbps, "diagnosis",
-				 findings_json(&g->events)));
+	report_own_key(r, "verdict", verdict);
 }
 
 /* The columns are GDR_CSV_COLUMNS. */

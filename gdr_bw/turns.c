@@ -6,6 +6,7 @@
  * and of the host cells with which these are compared.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -74,59 +75,65 @@ static int measure_one_window(struct gdr *g, struct gdr_result *r, unsigned turn
 	return 0;
 }
 
+/* Windows of a cell at most: those of the last look. */
+static unsigned most_windows(const struct gdr *g)
+{
+	unsigned most = 0;
+
+	for (unsigned n = ratio_next_look(&g->attr, 0); n; n = ratio_next_look(&g->attr, n))
+		most = n;
+	return most;
+}
+
 /* Tell the user what will be measured and how long it takes. */
 static void announce_turns(const struct gdr *g)
 {
-	unsigned windows = g->attr.first, most = g->attr.most;
-	unsigned deciding = eval_cells(&g->attr);
-	uint64_t ns = window_ns(g), warmup = ns < WARMUP_NS ? ns : WARMUP_NS;
-	double window_s = (double)ns / 1e9;
+	unsigned first = g->attr.first, more = most_windows(g) - first, judged = 0;
+	double s = (double)window_ns(g) / 1e9, warmup_s = fmin(s, WARMUP_NS / 1e9);
 
+	for (unsigned i = 0; i < g->results; i++)
+		judged += g->result[i].judged;
 	if (!g->mine.gpu && !g->theirs.gpu)
 		report_note(g->ms->report, "no GPU: only host memory is measured");
-	if (ns)
+	if (s > 0)
 		report_note(g->ms->report, "%u cells, %u windows of %s each: about %.0f s",
-			    g->results, windows, units_about_ns((double)ns).text,
-			    (double)((ns * windows + warmup) * g->results) / 1e9);
-	if (ns && deciding && most > windows)
+			    g->results, first, units_about_ns(s * 1e9).text,
+			    (s * first + warmup_s) * g->results);
+	if (s > 0 && judged)
 		report_note(g->ms->report,
 			    "up to %u more windows of the cells that decide the verdict: %.0f s at "
 			    "most",
-			    most - windows, (most - windows) * deciding * window_s);
+			    more, more * (judged + 2) * s);
 }
 
 int gdr_turns_init(struct gdr *g)
 {
-	const struct output_options *o = &g->ms->options->output;
-	struct eval_attr *a = &g->attr;
-	double *room;
+	struct ratio_attr *a = &g->attr;
+	size_t most;
 
 	a->result = g->result;
 	a->results = g->results;
-	a->within = (double)o->within_percent / 100;
+	a->within = (double)g->ms->options->output.within_percent / 100;
 	a->first = (unsigned)g->ms->options->experiment.windows;
-	a->most = a->first + (options_given(g->ms->options, "extra-windows")
-				      ? (unsigned)o->extra_windows
-				      : EVAL_MORE * a->first);
-	room = calloc((size_t)a->most * (2 + 2 * g->results), sizeof(*room));
-	if (!room)
+	most = most_windows(g);
+	a->scratch = calloc(most * (2 + 2 * g->results), sizeof(*a->scratch));
+	if (!a->scratch)
 		return fault_raise(g->ms->fault, FAULT_LOCAL, ENOMEM,
 				   "allocating windows of all cells");
-	a->scratch = room;
 	for (unsigned i = 0; i < g->results; i++)
-		g->result[i].gbps = room + (size_t)a->most * (2 + g->results + i);
+		g->result[i].gbps = a->scratch + most * (2 + g->results + i);
 	announce_turns(g);
 	return 0;
 }
 
-/* Run turns until there are LAST: of all cells (E NULL), or of those that need more windows. */
-static int run_turns_until(struct gdr *g, const struct eval *e, unsigned last)
+/* Run turns until there are LAST: of all cells (ALL NULL), or of those that are open. */
+static int run_turns_until(struct gdr *g, const struct ratios *all, unsigned last)
 {
 	struct gdr_result *cell[GDR_RESULTS_MAX];
 	unsigned order[GDR_RESULTS_MAX], count = 0;
 
 	for (unsigned i = 0; i < g->results; i++)
-		if (!e || eval_needs_more(e, &g->result[i]))
+		if (!all || ratio_is_open(all, &g->result[i]))
 			cell[count++] = &g->result[i];
 	while (g->turns < last && !measure_interrupted(g->ms)) {
 		unsigned turn = g->turns++;
@@ -142,35 +149,35 @@ static int run_turns_until(struct gdr *g, const struct eval *e, unsigned last)
 }
 
 /* Tell the user that the verdict is still open, by which cell, and how many windows follow. */
-static void note_open_verdict(const struct gdr *g, const struct eval *e, unsigned next)
+static void note_open_verdict(const struct gdr *g, const struct ratios *all, unsigned next)
 {
-	const struct eval_cell *c = e->deciding;
+	const struct ratio *c = all->deciding;
 	unsigned cells = 0;
 
 	for (unsigned i = 0; i < g->results; i++)
-		cells += eval_needs_more(e, &g->result[i]);
+		cells += ratio_is_open(all, &g->result[i]);
 	report_note(g->ms->report,
 		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
 		    "%%); measuring %u more of %u cells",
 		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
-		    gdr_cell_direction(&c->result->cell), 100 * c->ratio.mean, 100 * c->ratio.low,
-		    100 * c->ratio.high, next - g->turns, cells);
+		    gdr_cell_direction(&c->result->cell), 100 * c->of_host.mean,
+		    100 * c->of_host.low, 100 * c->of_host.high, next - g->turns, cells);
 }
 
 int gdr_turns(struct gdr *g)
 {
-	unsigned next = (unsigned)g->ms->options->experiment.windows;
-	struct eval e;
+	unsigned next = g->attr.first;
+	struct ratios all;
 
 	if (run_turns_until(g, NULL, next))
 		return -1;
 	while (!measure_interrupted(g->ms)) {
-		eval_results(&e, &g->attr);
-		next = eval_next(&g->attr, g->turns);
-		if (!e.deciding || e.best == e.worst || !next)
+		ratio_evaluate(&all, &g->attr);
+		next = ratio_next_look(&g->attr, g->turns);
+		if (!next || !ratio_is_open(&all, NULL))
 			break;
-		note_open_verdict(g, &e, next);
-		if (run_turns_until(g, &e, next))
+		note_open_verdict(g, &all, next);
+		if (run_turns_until(g, &all, next))
 			return -1;
 	}
 	return 0;

@@ -21,11 +21,12 @@ enum {
 	NO_SUPPORT = 8,
 	NO_ROUTE = 16,
 	UNMEASURED = 32, /* a cell, or all of a GPU's */
-	UNDECIDED = 64,
-	SHARED = 128, /* each GPU has the host's memory */
+	UNDECIDED = 64,  /* PASS is possible, and not certain */
+	SHARED = 128,    /* each GPU has the host's memory */
+	BY_HOST = 256,   /* host memory decides */
+	FELL = 512,
 };
-#define BY(why)   (256u << (why))    /* what decides: enum eval_why */
-#define AT(level) (4096u << (level)) /* the best level that is possible */
+#define AT(level) (1024u << (level)) /* the best level that is possible */
 
 static const struct rule {
 	unsigned when;
@@ -40,12 +41,11 @@ static const struct rule {
 	{NO_ROUTE | NO_SUPPORT, VERDICT_UNSUPPORTED, VERDICT_FAIL, 77, 77},
 	{NO_ROUTE, VERDICT_WITHOUT_ROUTE, VERDICT_FAIL, 77, 77},
 	{UNMEASURED, VERDICT_NOT_MEASURED, VERDICT_NONE, 77, 77},
-	{UNDECIDED | BY(EVAL_HOST_GROUPS), VERDICT_HOST_GROUPS, VERDICT_INCONCLUSIVE, 0, 77},
 	{UNDECIDED, VERDICT_NOISE, VERDICT_INCONCLUSIVE, 0, 77},
 	{AT(VERDICT_PASS), VERDICT_AS_FAST, VERDICT_PASS, 0, 0},
-	{BY(EVAL_GROUPS), VERDICT_TWO_GROUPS, VERDICT_WARN, 0, 6},
-	{BY(EVAL_HOST), VERDICT_HOST_LOW, VERDICT_WARN, 0, 6},
 	{AT(VERDICT_FAIL), VERDICT_SLOWER, VERDICT_FAIL, 6, 6},
+	{BY_HOST, VERDICT_HOST_LOW, VERDICT_WARN, 0, 6},
+	{FELL, VERDICT_FELL, VERDICT_WARN, 0, 6},
 	{0, VERDICT_SLOWER, VERDICT_WARN, 0, 6},
 };
 
@@ -53,7 +53,7 @@ static const struct rule {
 struct subject {
 	const struct verdict_facts *x;
 	const struct gdr_result *r;
-	const struct eval_cell *c;
+	const struct ratio *c;
 	double confidence;
 	struct verdict_way way;
 	struct finding_facts facts; /* the values that the verdict's words may have */
@@ -95,14 +95,7 @@ static struct text rate(double gbps)
 }
 #define RATE(gbps) (rate(gbps).text)
 
-static void put_groups(struct subject *s, const char *name, const struct modes *m,
-		       const struct eval_range *of)
-{
-	put(s, name, "windows fall into two groups: %zu of %u at %s Gb/s, the others at %s",
-	    m->lows, of->count, RATE(m->low), RATE(m->high));
-}
-
-static struct text interval(const struct subject *s, const struct eval_range *r, double unit,
+static struct text interval(const struct subject *s, const struct range *r, double unit,
 			    const char *name)
 {
 	struct text t = {""};
@@ -231,7 +224,7 @@ static enum finding_code put_causes(struct subject *s)
 	put(s, "cause", "%s", causes.list[0].text);
 	put(s, "remedy", "%s", causes.list[0].next);
 	put_also(s, "others", &causes, 1);
-	if (s->c->ratio.mean < SYNC_COPY_RATIO)
+	if (s->c->of_host.mean < SYNC_COPY_RATIO)
 		put(s, "sync", "%s", "");
 	return causes.list[0].is.code;
 }
@@ -239,23 +232,17 @@ static enum finding_code put_causes(struct subject *s)
 /* What is said in addition, unless the words of the deciding question have it. */
 static void put_notes(struct subject *s)
 {
-	const struct eval_cell *c = s->c;
+	const struct ratio *c = s->c;
 	const struct gdr_side *sink = s->x->side[!s->r->cell.reverse];
 	double staged = median_of(s, GDR_STAGED_PIPE);
 
-	if (c->gpu_groups.high > 0)
-		put_groups(s, c->why == EVAL_GROUPS ? "groups" : "also_groups", &c->gpu_groups,
-			   &c->ratio);
-	if (c->host_groups.high > 0)
-		put_groups(s, c->why == EVAL_HOST_GROUPS ? "host_groups" : "unsteady",
-			   &c->host_groups, &c->host);
-	if (c->host_low && c->why != EVAL_HOST) {
+	if (c->host_low && !c->by_host) {
 		put(s, "low", "%s", RATE(c->host.mean));
 		put(s, "expected", "%s", RATE(s->r->host->expected_gbps));
 	}
 	put_also(s, "events", s->x->events, 0);
 	put_faster_route(s);
-	if (c->best == c->worst && c->best != VERDICT_PASS && c->why == EVAL_RATIO &&
+	if (c->best != VERDICT_PASS && !c->by_host && !c->fell_from &&
 	    staged > STAGED_BETTER * c->gpu_gbps)
 		put(s, "staged", "%s", RATE(staged));
 	if (s->r->cell.into != GDR_HOST && sink->gpu && sink->ordering >= 0 && sink->ordering < 100)
@@ -265,43 +252,38 @@ static void put_notes(struct subject *s)
 /* The figures of the cell that decides. */
 static void put_figures(struct subject *s)
 {
-	const struct eval_cell *c = s->c;
+	const struct ratio *c = s->c;
 	const struct gdr_result *r = s->r;
-	double floor = 1 - s->x->attr->within;
 
 	put(s, "ratio", "%s, %s: %s Gb/s, %.1f %% of host memory's %s Gb/s (%s)",
 	    gdr_cell_words(&r->cell), gdr_cell_direction(&r->cell), RATE(c->gpu_gbps),
-	    100 * c->ratio.mean, RATE(c->host.mean), interval(s, &c->ratio, 100, "%").text);
+	    100 * c->of_host.mean, RATE(c->host.mean), interval(s, &c->of_host, 100, "%").text);
 	put(s, "baseline", "%s: %s Gb/s (%s), expected: %s (%s)", gdr_cell_direction(&r->cell),
 	    RATE(c->host.mean), interval(s, &c->host, 1, "Gb/s").text, RATE(r->host->expected_gbps),
 	    r->host->expected_from);
-	put(s, "percent", "%.1f", 100 * c->ratio.mean);
+	put(s, "percent", "%.1f", 100 * c->of_host.mean);
 	put(s, "within", "%g", 100 * s->x->attr->within);
-	put(s, "least", "%g", 100 * floor);
-	put(s, "warn", "%g", 100 * EVAL_WARN_RATIO);
-	put(s,
-	    c->why == EVAL_HOST      ? "by_host"
-	    : c->ratio.high >= floor ? "by_ratio"
-				     : "by_level",
-	    "%s", "");
+	put(s, c->by_host ? "by_host" : "by_ratio", "%s", "");
+	put(s, c->sank ? "sank" : "fell", "%.1f", 100 * c->fell_to);
+	put(s, "from", "%u", c->fell_from);
 	if (!r->verified)
 		put(s, "unverified", "%s", "");
 	put_notes(s);
 }
 
-/* The cell of the verdict: one with wrong data, or that failed, or that decides E; NULL: none. */
-static const struct gdr_result *choose(const struct verdict_facts *x, const struct eval *e)
+/* The cell of the verdict: one with wrong data, or that failed, or that decides ALL; NULL: none. */
+static const struct gdr_result *choose(const struct verdict_facts *x, const struct ratios *all)
 {
 	for (unsigned i = 0; i < x->attr->results; i++)
 		if (x->attr->result[i].wrong_bytes)
 			return &x->attr->result[i];
 	if (x->failed)
 		return x->failed;
-	return e->deciding ? e->deciding->result : NULL;
+	return all->deciding ? all->deciding->result : NULL;
 }
 
 /* True if every cell has been measured at least once; otherwise the slowest may be missing. */
-static bool all_measured(const struct eval_attr *a)
+static bool all_measured(const struct ratio_attr *a)
 {
 	for (unsigned i = 0; i < a->results; i++)
 		if (!a->result[i].windows)
@@ -313,7 +295,7 @@ static bool all_measured(const struct eval_attr *a)
 static unsigned conditions_of(const struct subject *s)
 {
 	const struct gdr_side *const *side = s->x->side;
-	const struct eval_cell *c = s->c;
+	const struct ratio *c = s->c;
 	unsigned is = s->r && s->r->wrong_bytes ? DATA_WRONG : 0;
 
 	is |= s->x->failed ? TRANSFER_FAILED : 0;
@@ -324,9 +306,10 @@ static unsigned conditions_of(const struct subject *s)
 			      (side[i]->direct ? 0 : NO_ROUTE);
 			is &= ~(unsigned)SHARED;
 		}
-	if (!c || !(c->ratio.mean > 0) || !all_measured(s->x->attr))
+	if (!c || !(c->of_host.mean > 0) || !all_measured(s->x->attr))
 		return is | UNMEASURED;
-	return is | BY(c->why) | AT(c->best) | (c->best != c->worst ? UNDECIDED : 0);
+	return is | AT(c->best) | (c->by_host ? BY_HOST : 0) | (c->fell_from ? FELL : 0) |
+	       (c->best == VERDICT_PASS && c->worst != VERDICT_PASS ? UNDECIDED : 0);
 }
 
 /* Put the values of RULE's words, which hold of S; V gets its cause, and the measured ratio. */
@@ -341,8 +324,9 @@ static void put_values(struct subject *s, const struct rule *rule, struct verdic
 		put_ends(s, !(rule->when & NO_GPU));
 	else if (rule->when & UNMEASURED)
 		put(s, all_measured(s->x->attr) ? "nothing" : "unfinished", "%s", "");
-	else if (s->c && s->c->ratio.mean > 0) {
-		v->ratio = s->c->ratio;
+	else if (s->c && s->c->of_host.mean > 0) {
+		v->ratio = s->c->of_host;
+		v->fell_from = rule->code == VERDICT_FELL ? s->c->fell_from : 0;
 		if (rule->code == VERDICT_SLOWER)
 			cause = put_causes(s);
 		put_figures(s);
@@ -360,13 +344,13 @@ void verdict_reach(const struct verdict_facts *x, struct verdict *v)
 	struct subject s = {.x = x};
 	const struct rule *rule = rules;
 	unsigned conditions;
-	struct eval e;
+	struct ratios all;
 
-	eval_results(&e, x->attr);
+	ratio_evaluate(&all, x->attr);
 	memset(v, 0, sizeof(*v));
-	s.r = choose(x, &e);
-	s.c = e.deciding;
-	s.confidence = v->confidence = e.confidence;
+	s.r = choose(x, &all);
+	s.c = all.deciding;
+	s.confidence = v->confidence = all.confidence;
 	s.way = verdict_way(s.r ? &s.r->cell : NULL, x->side);
 	v->ratio.high = INFINITY;
 	v->expected_gbps = verdict_expect(x, s.r ? &s.r->cell : NULL, &v->expected_from);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "eval.h"
+#include "ratio.h"
 #include "finding/finding.h"
 #include "host/path.h"
 
@@ -30,7 +30,7 @@ struct gdr_side {
 
 /* Rates are payload in 10^9 bits/s; 0: unknown. */
 struct verdict_facts {
-	const struct eval_attr *attr;   /* all results, and how they are judged */
+	const struct ratio_attr *attr;  /* all results, and how they are judged */
 	const struct gdr_side *side[2]; /* client's, server's */
 	double line_gbps;               /* the ports' data rate */
 	bool within_given;              /* by the user: then a lower rate is below the threshold */
@@ -53,9 +53,10 @@ struct verdict {
 	char next[2048];   /* what to do, and other findings; "" if nothing */
 	const char *cause; /* the finding's name: of a row VERDICT_… or GDR_… of the catalogue */
 	int exit_status;   /* 0, 1, 5, 6 or 77 */
-	struct eval_range ratio; /* of the cell to host memory; mean 0 if one was not measured */
-	double confidence;       /* the level of its interval, in percent */
-	double expected_gbps;    /* of the cell, by verdict_expect() */
+	struct range ratio;   /* of the cell to host memory; mean 0 if one was not measured */
+	double confidence;    /* the level of its interval, in percent */
+	unsigned fell_from;   /* the window from which on the GPU is slower; 0: none */
+	double expected_gbps; /* of the cell, by verdict_expect() */
 	const char *expected_from;
 };
 

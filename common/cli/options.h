@@ -186,7 +186,7 @@ struct output_options {
 	const char *csv;
 	const char *title; /* of the documents; NULL: none */
 	uint64_t within_percent; /* for gdr_bw, as the next two */
-	uint64_t expected_gbps, extra_windows;
+	uint64_t expected_gbps;
 	/* thresholds for a result, as typed: measure/gate.h; NULL: none */
 	const char *min_bw, *max_lat, *min_msgrate, *max_loss;
 	const char *limit_bw, *limit_msgrate; /* perftest's */

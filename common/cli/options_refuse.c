@@ -50,6 +50,7 @@ static const struct advice {
 /* Options of earlier versions, and what to do instead. */
 static const struct advice removed[] = {
 	{"load load-size", "run write_bw at the same time, between the same ports"},
+	{"extra-windows", "omit it: while the verdict is open, up to seven times --windows follow"},
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
 	{"tests", "name a test: rdmark read_bw HOST"},
 };

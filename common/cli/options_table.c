@@ -309,8 +309,6 @@ static const struct option_row table[] = {
 	OUTPUT(LIMITS, "expected-gbps", 0, NUMBER, expected_gbps, 0, 1000000, "GBPS",
 		"what host memory should reach; 0: no expectation. Default: 95 % of the line rate",
 		CELLS),
-	OUTPUT(LIMITS, "extra-windows", 0, NUMBER, extra_windows, 0, 10000, "N",
-		"most extra windows per cell while the verdict is not clear; 0: none", CELLS),
 	OUTPUT_FLAG(IGNORED, "perform_warm_up", 0, ignored,
 		"ignored: there is a warm-up unless --warmup=0"),
 	OUTPUT(IGNORED, "typical_pkt_size", 0, NUMBER, ignored, 0, NUMBER_MAX, "BYTES",

@@ -59,7 +59,7 @@ by_arrival() {
 @test "gdr_bw ends: no cell has data" {
 	driver
 	server gdr_bw --gpu 0
-	client gdr_bw --gpu 0 -n 60 -s 64k --windows 3 --extra-windows 0 --expected-gbps 0
+	client gdr_bw --gpu 0 -n 60 -s 64k --windows 3 --within 100 --expected-gbps 0
 	finish server
 	ended_with_any client 3 5
 	says client.out 'FAIL wrong data'

@@ -195,7 +195,7 @@ steps() {
 
 @test "gdr_bw with toys: every cell, direct and copied" {
 	server gdr_bw --gpu "$toy"
-	client gdr_bw --gpu "$toy" -n 60 -s 64k --windows 3 --extra-windows 0 --expected-gbps 0 --json=c.json
+	client gdr_bw --gpu "$toy" -n 60 -s 64k --windows 3 --within 100 --expected-gbps 0 --json=c.json
 	finish server
 	json c.json '[.cells[]?.cell, .results[]?.cell] | map(select(. != null)) | index("gdr") != null and index("staged-pipe") != null'
 }

@@ -241,7 +241,7 @@ stopped_for() {
 	made mine
 	made theirs
 	export SIMVERBS_GBPS=1 SIMCUDA_GPUS='pci=0000:45:00.0'
-	quick=(--gpu-path peermem --windows 5 -D 0.25 -t 64 --staged-chunk 64k --expected-gbps 1 --extra-windows 0 --json=c.json)
+	quick=(--gpu-path peermem --windows 5 -D 0.25 -t 64 --staged-chunk 64k --expected-gbps 1 --json=c.json)
 	paused_run() {
 		driver none
 		put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'

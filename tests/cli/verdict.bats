@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # bats file_tags=standin,long
-# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; a counter; what lib/rdmark.bash sets
+# shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2046,SC2086,SC2154 # $ of jq; a counter; what lib/rdmark.bash sets
 #
 # gdr_bw's verdicts, each from machines and links made for it: the line, its cause, what to do, the
 # exit status. All speeds are set, and low: a send queue lasts 130 ms, so ratios are what they should
@@ -21,7 +21,7 @@ judge() {
 	server gdr_bw
 	driver
 	machine "$1" "${@:2}"
-	client gdr_bw --gpu-path peermem --windows 5 -D 0.25 -t 256 --staged-chunk 64k \
+	client gdr_bw --gpu-path peermem --windows 5 ${time--D 0.25} -t 256 --staged-chunk 64k \
 		--expected-gbps "${expected-${gbps-1}}" --json=c.json "${more[@]}"
 	finish server
 	ended server 0
@@ -141,15 +141,31 @@ judged() {
 	expected=0 judged pix 0 none
 }
 
-@test "INCONCLUSIVE: too few windows to tell, and no more of them wanted; with --within that is 77" {
-	more=(--windows 1 --extra-windows 0)
-	judged pix 0 noise
-	says client.out 'INCONCLUSIVE ' 'no interval' 'too noisy to tell whether that is within 5 %' --extra-windows
-	says_no client.out PASS
-	says_no client.err 'undecided after'
-	json c.json '.status == "ok" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 1 and .verdict.ratio_high == null'
+# Windows of 100 messages of 64 KiB; before them GPU memory is read by one and by 100.
+fall_after() { # WINDOWS
+	echo gpu_read_mbps=1000 gpu_fall_mbps=700 gpu_fall_kb=$((65536 * (101 + 100 * $1) / 1000 + 20))
+}
+
+@test "WARN: the GPU falls to 70 % after five windows, and host memory does not: from when" {
+	local time=
+	more=(--windows 4 -n 100)
+	judged pix 0 fell $(fall_after 5)
+	says client.out 'WARN GPU to host, client->server: ' '% from window 6 on, and host memory did not' throttling
+	json c.json '.verdict.level == "WARN" and .verdict.fell_from_window == 6'
 	more+=(--within 5)
-	judged pix 77 noise
+	judged pix 6 fell $(fall_after 5)
+}
+
+@test "INCONCLUSIVE: too few windows to tell; with --within that is 77" {
+	local time=
+	more=(--windows 1 -n 100)
+	judged pix 0 noise $(fall_after 2)
+	says client.out 'INCONCLUSIVE ' 'too noisy to tell whether that is within 5 %' --windows
+	says_no client.out PASS
+	says client.err 'undecided after 4 windows'
+	json c.json '.status == "ok" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 8'
+	more+=(--within 5)
+	judged pix 77 noise $(fall_after 2)
 	says client.err 'the verdict is INCONCLUSIVE'
 	json c.json '.status == "unavailable" and .verdict.level == "INCONCLUSIVE"'
 }

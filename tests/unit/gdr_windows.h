@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * gdr_windows: results of gdr_bw's cells with windows made by hand, for the tests of eval and
+ * gdr_windows: results of gdr_bw's cells with windows made by hand, for the tests of ratio and
  * verdict. GPUs at both ends, dma-buf. Include it after <cmocka.h>.
  */
 #ifndef RDMARK_TESTS_UNIT_GDR_WINDOWS_H
@@ -10,14 +10,14 @@
 
 #include "../../gdr_bw/verdict.h"
 
-#define MADE_TURNS 40
+#define MADE_TURNS 56
 #define MADE_HAS   (1u << GDR_HOST | 1u << GDR_DMABUF | 1u << GDR_COPIED)
 
 struct made {
 	struct gdr_result result[GDR_CELLS_MAX];
 	double gbps[GDR_CELLS_MAX][MADE_TURNS];
 	double scratch[MADE_TURNS * (2 + GDR_CELLS_MAX)];
-	struct eval_attr attr;
+	struct ratio_attr attr;
 };
 
 /* A value between -1 and 1 that neither lasts nor is the same in two cells. */
@@ -49,11 +49,8 @@ static inline void made_results(struct made *m, unsigned turns, double host, dou
 	const unsigned has[2] = {MADE_HAS, MADE_HAS};
 
 	memset(m, 0, sizeof(*m));
-	m->attr = (struct eval_attr){.result = m->result,
-				     .within = 0.05,
-				     .first = 7,
-				     .most = MADE_TURNS,
-				     .scratch = m->scratch};
+	m->attr = (struct ratio_attr){
+		.result = m->result, .within = 0.05, .first = 7, .scratch = m->scratch};
 	m->attr.results = gdr_results(m->result, has, 65536, 1 << 20);
 	for (unsigned i = 0; i < m->attr.results; i++) {
 		m->result[i].gbps = m->gbps[i];

@@ -73,6 +73,7 @@ struct desc_dev {
 	int efa_caps;                              /* EFADV_DEVICE_ATTR_CAPS_… */
 	uint64_t max_rdma;                         /* of one READ or WRITE of SRD */
 	int shuffle; /* SRD: so many requests that are posted together run backwards */
+	int gpu_fall_mbps, gpu_fall_kb;    /* both are so slow after so many 10^3 bytes */
 	int gpu_read_mbps, gpu_write_mbps; /* for requests that access GPU memory; 0: no limit */
 	struct desc_port port[DESC_PORTS];
 };

@@ -115,6 +115,8 @@ static const struct key {
 	DEV("efa_caps", KEY_INT, efa_caps),
 	DEV("max_rdma", KEY_SIZE, max_rdma),
 	DEV("shuffle", KEY_INT, shuffle),
+	DEV("gpu_fall_kb", KEY_INT, gpu_fall_kb),
+	DEV("gpu_fall_mbps", KEY_INT, gpu_fall_mbps),
 	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
 	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),
 	PORT("state", KEY_STATE, state),

@@ -180,6 +180,9 @@ static void set_gpu(struct shm_mr *shm, const struct desc_dev *d, bool gpu)
 {
 	shm->gpu_read_mbps = gpu ? d->gpu_read_mbps : 0;
 	shm->gpu_write_mbps = gpu ? d->gpu_write_mbps : 0;
+	shm->gpu_fall_mbps = d->gpu_fall_mbps;
+	shm->gpu_fall_bytes = d->gpu_fall_kb * UINT64_C(1000);
+	atomic_store(&shm->gpu_bytes, 0);
 	shm->gpu_blocked = gpu && (d->features & DESC_GPU_BLOCKED);
 	if ((shm->gpu_read_mbps || shm->gpu_write_mbps) && !sim_conf()->null)
 		atomic_store(&shm_self()->gpu_paced, 1);

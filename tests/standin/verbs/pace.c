@@ -39,11 +39,13 @@ bool pace_wanted(struct sim_qp *qp)
 	return peer_of(qp) && atomic_load_explicit(&qp->peer->seg->gpu_paced, memory_order_relaxed);
 }
 
-static void lower(double *gbps, struct shm_seg *seg, uint32_t key, bool write)
+static void lower(double *gbps, struct shm_seg *seg, uint32_t key, bool write, uint64_t bytes)
 {
-	const struct shm_mr *mr = mr_find(seg, key);
+	struct shm_mr *mr = mr_find(seg, key);
 	uint32_t limit = mr ? write ? mr->gpu_write_mbps : mr->gpu_read_mbps : 0;
 
+	if (limit && mr->gpu_fall_mbps && atomic_fetch_add(&mr->gpu_bytes, bytes) >= mr->gpu_fall_bytes)
+		limit = mr->gpu_fall_mbps;
 	if (limit && (!(*gbps > 0) || limit < *gbps * 1e3))
 		*gbps = limit / 1e3;
 }
@@ -59,9 +61,9 @@ static double rate_of(struct sim_qp *qp, const struct sq_wqe *w)
 	int i;
 
 	for (i = 0; !(w->flags & IBV_SEND_INLINE) && i < w->num_sge; i++)
-		lower(&gbps, shm_self(), sge[i].lkey, read);
+		lower(&gbps, shm_self(), sge[i].lkey, read, sge[i].length);
 	if (rdma && peer_of(qp))
-		lower(&gbps, qp->peer->seg, w->rkey, !read);
+		lower(&gbps, qp->peer->seg, w->rkey, !read, bytes_of(w));
 	return gbps;
 }
 

@@ -106,6 +106,9 @@ struct shm_mr {
 	uint64_t iova, length, host; /* host = owner's address of iova */
 	/* of GPU memory: the rate of the owner's adapter for reads and writes, 0: no limit */
 	uint32_t gpu_read_mbps, gpu_write_mbps;
+	uint32_t gpu_fall_mbps; /* both, once gpu_fall_bytes were read or written so */
+	uint64_t gpu_fall_bytes;
+	_Atomic uint64_t gpu_bytes;
 	bool gpu_blocked; /* the adapter cannot access it */
 };
 

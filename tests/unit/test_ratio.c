@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * eval: what windows made by hand allow, when it looks, and what gets more windows. How often it is
- * wrong is in test_gdr_ground.c.
+ * ratio: what windows made by hand allow, when it looks, and what gets more windows. How often it
+ * is wrong is in test_gdr_ground.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,52 +12,50 @@
 #include <math.h>
 
 #include "gdr_windows.h"
+#include "stat/interval.h"
 
 static struct made m;
-static struct eval e;
+static struct ratios e;
 
 static void evaluate(unsigned turns, double host, double gpu, double spread)
 {
 	made_results(&m, turns, host, gpu, spread);
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 }
 
 static void when_it_looks(void **state)
 {
-	static const unsigned want[] = {7, 11, 17, 26, 40, 59};
-	struct eval_attr a = {.first = 7, .most = 59};
+	static const unsigned want[] = {7, 14, 28, 56};
+	struct ratio_attr a = {.first = 7};
 
 	(void)state;
-	for (unsigned i = 0, done = 0; i < 6; i++, done = want[i - 1])
-		assert_int_equal(eval_next(&a, done), want[i]);
-	assert_int_equal(eval_next(&a, 25), 26);
-	assert_int_equal(eval_next(&a, 59), 0);
-	a.most = 7;
-	assert_int_equal(eval_next(&a, 0), 7);
-	assert_int_equal(eval_next(&a, 7), 0);
-	a = (struct eval_attr){.first = 1, .most = 11000};
-	assert_int_equal(eval_next(&a, 1), 2);
-	assert_int_equal(eval_next(&a, 10999), 11000);
+	for (unsigned i = 0, done = 0; i < 4; i++, done = want[i - 1])
+		assert_int_equal(ratio_next_look(&a, done), want[i]);
+	assert_int_equal(ratio_next_look(&a, 25), 28);
+	assert_int_equal(ratio_next_look(&a, 56), 0);
+	a.first = 1;
+	assert_int_equal(ratio_next_look(&a, 1), 2);
+	assert_int_equal(ratio_next_look(&a, 8), 0);
 }
 
-/* One look at one cell of one way: Student's t by the book. */
+/* One of four looks at one of eight cells: Student's t by the book. */
 static void an_interval_by_hand(void **state)
 {
 	static const double value[] = {9, 11, 10, 10, 12, 8, 10};
-	double half = 2.447 * sqrt(10.0 / 6 / 7); /* 95 %, 6 degrees of freedom */
+	double half = 3.521 * sqrt(10.0 / 6 / 7); /* 98.75 %, 6 degrees of freedom */
 
 	(void)state;
 	made_results(&m, 7, 10, 10, 0);
-	m.attr.most = 7;
 	for (unsigned t = 0; t < 7; t++)
 		m.gbps[made_cell(&m, "read")][t] = value[t];
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.cell[0].result == &m.result[made_cell(&m, "read")]);
-	assert_true(fabs(e.cell[0].ratio.mean - 1) < 1e-9);
-	assert_true(fabs(1 - e.cell[0].ratio.low - half / 10) < 1e-3);
-	/* Eight cells are looked at: the upper end is of 99.375 %, t 4.115. */
-	assert_true(fabs(e.cell[0].ratio.high - 1 - half / 10 * 4.115 / 2.447) < 1e-3);
-	assert_true(fabs(e.confidence - (100 - (5 + 5.0 / 8) / 2)) < 1e-9);
+	assert_true(fabs(e.cell[0].of_host.mean - 1) < 1e-9);
+	assert_true(fabs(1 - e.cell[0].of_host.low - half / 10) < 1e-3);
+	/* Eight cells are looked at: the upper end is of 99.84375 %. */
+	assert_true(fabs(e.cell[0].of_host.high - 1 -
+			 half / 10 * interval_t(100 - 1.25 / 8, 6) / 3.521) < 1e-3);
+	assert_true(fabs(e.confidence - (100 - (1.25 + 1.25 / 8) / 2)) < 1e-9);
 }
 
 static void the_edges_of_the_levels(void **state)
@@ -72,11 +70,11 @@ static void the_edges_of_the_levels(void **state)
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		evaluate(7, 100, row[i].gpu, 0);
 		assert_true(e.best == row[i].level && e.worst == row[i].level);
-		assert_true(fabs(e.deciding->ratio.mean - row[i].gpu / 100) < 1e-9);
+		assert_true(fabs(e.deciding->of_host.mean - row[i].gpu / 100) < 1e-9);
 	}
 	made_results(&m, 7, 100, 85, 0);
 	m.attr.within = 0.2;
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.worst == VERDICT_PASS);
 }
 
@@ -88,9 +86,9 @@ static void what_disturbs_both_of_a_pair_is_no_matter(void **state)
 	for (unsigned t = 0; t < 11; t++)
 		for (unsigned i = 0; i < m.attr.results; i++)
 			m.gbps[i][t] *= t % 3 ? 1 : 0.3;
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN);
-	assert_true(fabs(e.deciding->ratio.mean - 0.9) < 0.01);
+	assert_true(fabs(e.deciding->of_host.mean - 0.9) < 0.01);
 }
 
 static void too_few_windows(void **state)
@@ -98,15 +96,15 @@ static void too_few_windows(void **state)
 	(void)state;
 	evaluate(1, 100, 100, 0);
 	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_FAIL);
-	assert_true(isinf(e.deciding->ratio.high) && e.deciding->ratio.low == 0);
+	assert_true(isinf(e.deciding->of_host.high) && e.deciding->of_host.low == 0);
 	made_results(&m, 7, 100, 100, 0);
 	for (unsigned i = 0; i < m.attr.results; i++)
 		m.result[i].windows = 0;
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(!e.cells && !e.deciding);
 	m.attr.results = 0;
-	eval_results(&e, &m.attr);
-	assert_true(!e.cells && !e.deciding && eval_cells(&m.attr) == 0);
+	ratio_evaluate(&e, &m.attr);
+	assert_true(!e.cells && !e.deciding);
 }
 
 /* Windows that last make fewer of them: seen in all cells together, not in the seven of one. */
@@ -116,68 +114,86 @@ static void what_lasts_is_worth_less(void **state)
 
 	(void)state;
 	evaluate(7, 100, 100, 0.02);
-	width = e.cell[0].ratio.high - e.cell[0].ratio.low;
+	width = e.cell[0].of_host.high - e.cell[0].of_host.low;
 	assert_true(isfinite(width));
 	for (unsigned i = 0; i < m.attr.results; i++)
 		for (unsigned t = 0; t < 7; t++)
 			m.gbps[i][t] = 100 * (1 + ((i * 5 + t) / 3 % 2 ? 0.02 : -0.02));
-	eval_results(&e, &m.attr);
-	assert_true(!(e.cell[0].ratio.high - e.cell[0].ratio.low < width));
+	ratio_evaluate(&e, &m.attr);
+	assert_true(!(e.cell[0].of_host.high - e.cell[0].of_host.low < width));
 }
 
-/* Turn after turn at 40 % every third: of the GPU alone, of host memory as well, of host memory
- * alone. */
-static void two_groups(void **state)
+/* From window 5 of 14 on at 70 %: of the GPU alone; of host memory as well; while host memory
+ * rises. */
+static void a_gpu_that_falls(void **state)
 {
 	unsigned read, host;
 
 	(void)state;
-	made_results(&m, 36, 100, 100, 0.01);
+	made_results(&m, 14, 100, 100, 0.01);
 	read = made_cell(&m, "read");
 	host = made_cell(&m, "host");
-	for (unsigned t = 0; t < 36; t++)
-		m.gbps[read][t] *= t * 5 % 12 < 5 ? 0.4 : 1;
-	eval_results(&e, &m.attr);
+	for (unsigned t = 4; t < 14; t++)
+		m.gbps[read][t] *= 0.7;
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN);
-	assert_int_equal(e.deciding->why, EVAL_GROUPS);
-	assert_int_equal(e.deciding->gpu_groups.lows, 15);
-	assert_true(fabs(e.deciding->gpu_groups.low - 40) < 1 && e.deciding->host_groups.high == 0);
-	for (unsigned t = 0; t < 36; t++)
-		m.gbps[host][t] *= t * 5 % 12 < 5 ? 0.4 : 1;
-	eval_results(&e, &m.attr);
-	for (unsigned i = 0; i < e.cells; i++)
-		assert_true(e.cell[i].why != EVAL_GROUPS && e.cell[i].gpu_groups.high == 0);
-	assert_true(e.cell[0].host_groups.lows == 15);
-	/* Fewer windows do not blame the GPU for it. */
-	evaluate(12, 100, 100, 0.01);
-	for (unsigned t = 0; t < 12; t++)
-		m.gbps[read][t] *= t % 2 ? 0.4 : 1;
-	eval_results(&e, &m.attr);
-	assert_true(e.cell[0].gpu_groups.high == 0);
+	assert_true(e.deciding->result == &m.result[read] && !ratio_is_open(&e, NULL));
+	assert_int_equal(e.deciding->fell_from, 5);
+	assert_true(fabs(e.deciding->fell_to - 0.7) < 0.02 && !e.deciding->sank);
+	for (unsigned t = 4; t < 14; t++)
+		m.gbps[host][t] *= 0.7;
+	ratio_evaluate(&e, &m.attr);
+	assert_true(e.best == VERDICT_PASS && e.cell[0].fell_from == 0);
+	made_results(&m, 14, 100, 93, 0.01);
+	for (unsigned t = 0; t < 4; t++)
+		m.gbps[host][t] *= 0.7;
+	ratio_evaluate(&e, &m.attr);
+	assert_int_equal(e.cell[0].fell_from, 0);
+	/* Seven windows, or windows in turns, are no fall. */
+	made_results(&m, 7, 100, 100, 0.01);
+	for (unsigned t = 4; t < 7; t++)
+		m.gbps[read][t] *= 0.7;
+	ratio_evaluate(&e, &m.attr);
+	assert_int_equal(e.cell[0].fell_from, 0);
+	made_results(&m, 28, 100, 100, 0.01);
+	for (unsigned t = 0; t < 28; t += 2)
+		m.gbps[read][t] *= 0.7;
+	ratio_evaluate(&e, &m.attr);
+	assert_int_equal(e.cell[0].fell_from, 0);
+}
+
+static void a_gpu_that_sinks(void **state)
+{
+	unsigned read;
+
+	(void)state;
+	made_results(&m, 28, 100, 100, 0.005);
+	read = made_cell(&m, "read");
+	for (unsigned t = 0; t < 28; t++)
+		m.gbps[read][t] *= 1 - 0.15 * t / 27;
+	ratio_evaluate(&e, &m.attr);
+	assert_true(e.deciding->result == &m.result[read] && e.deciding->sank);
+	assert_true(e.best == VERDICT_WARN && e.deciding->fell_from == 1);
+	assert_true(fabs(e.deciding->fell_to - 0.85) < 0.02);
 }
 
 static void host_memory_is_slow(void **state)
 {
-	unsigned host;
-
 	(void)state;
 	made_results(&m, 20, 80, 80, 0.01);
-	host = made_cell(&m, "host");
 	for (unsigned i = 0; i < m.attr.results; i++)
 		m.result[i].expected_gbps = 100;
-	eval_results(&e, &m.attr);
-	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN && e.deciding->why == EVAL_HOST);
+	ratio_evaluate(&e, &m.attr);
+	assert_true(e.best == VERDICT_WARN && e.worst == VERDICT_WARN && e.deciding->by_host);
 	/* At times as fast as expected: cannot tell. */
 	for (unsigned i = 0; i < m.attr.results; i++)
 		for (unsigned t = 0; t < 20; t++)
-			m.gbps[i][t] *= t % 2 ? 1.2 : 0.7;
-	eval_results(&e, &m.attr);
-	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_WARN);
-	assert_int_equal(e.deciding->why, EVAL_HOST_GROUPS);
-	assert_true(e.deciding->host_groups.lows == 10 && m.result[host].windows == 20);
+			m.gbps[i][t] *= t % 2 ? 1.35 : 0.75;
+	ratio_evaluate(&e, &m.attr);
+	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_WARN && e.deciding->by_host);
 	for (unsigned i = 0; i < m.attr.results; i++)
 		m.result[i].expected_gbps = 0;
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.worst == VERDICT_PASS);
 }
 
@@ -191,27 +207,26 @@ static void more_windows_for_what_is_open_alone(void **state)
 	read = made_cell(&m, "read");
 	host = made_cell(&m, "host");
 	made_windows(&m, read, 7, 95, 0.02);
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.best == VERDICT_PASS && e.worst == VERDICT_WARN);
 	assert_true(e.deciding->result == &m.result[read]);
 	for (unsigned i = 0; i < m.attr.results; i++)
-		assert_int_equal(eval_needs_more(&e, &m.result[i]), i == read || i == host);
+		assert_int_equal(ratio_is_open(&e, &m.result[i]), i == read || i == host);
 }
 
-/* What is marked, with the host cells of both directions. */
+/* What is marked. */
 static void what_is_judged(void **state)
 {
 	(void)state;
 	made_results(&m, 7, 100, 100, 0);
 	assert_int_equal(m.attr.results, 12);
-	assert_int_equal(eval_cells(&m.attr), 8);
 	for (unsigned i = 0; i < 12; i++)
 		m.result[i].judged = i == 1;
-	assert_int_equal(eval_cells(&m.attr), 3);
-	eval_results(&e, &m.attr);
+	ratio_evaluate(&e, &m.attr);
 	assert_true(e.cells == 1 && e.deciding->result == &m.result[1]);
 	m.result[1].judged = false;
-	assert_int_equal(eval_cells(&m.attr), 0);
+	ratio_evaluate(&e, &m.attr);
+	assert_true(e.cells == 0 && !e.deciding);
 }
 
 /* In as many turns as there are cells, each is the first once; every turn has each of them. */
@@ -243,12 +258,13 @@ int main(void)
 		cmocka_unit_test(what_disturbs_both_of_a_pair_is_no_matter),
 		cmocka_unit_test(too_few_windows),
 		cmocka_unit_test(what_lasts_is_worth_less),
-		cmocka_unit_test(two_groups),
+		cmocka_unit_test(a_gpu_that_falls),
+		cmocka_unit_test(a_gpu_that_sinks),
 		cmocka_unit_test(host_memory_is_slow),
 		cmocka_unit_test(more_windows_for_what_is_open_alone),
 		cmocka_unit_test(what_is_judged),
 		cmocka_unit_test(the_order_of_a_turn),
 	};
 
-	return cmocka_run_group_tests_name("eval", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ratio", tests, NULL, NULL);
 }
