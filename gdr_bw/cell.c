@@ -87,8 +87,7 @@ static void add_direction(struct list *l)
 				 route_or_first(l->sink, m));
 	if (!l->chunk_bytes || (from == GDR_HOST && into == GDR_HOST))
 		return;
-	add_cell(l, GDR_STAGED_SYNC, from, into);
-	add_cell(l, GDR_STAGED_PIPE, from, into);
+	add_cell(l, GDR_STAGED, from, into);
 }
 
 unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], uint64_t size_bytes,
@@ -108,7 +107,7 @@ unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], 
 const char *gdr_cell_name(const struct gdr_cell *c)
 {
 	if (c->method != GDR_DIRECT)
-		return c->method == GDR_STAGED_SYNC ? "staged-sync" : "staged-pipe";
+		return "staged-pipe";
 	if (c->from == GDR_HOST)
 		return c->into == GDR_HOST ? "host" : "write";
 	return c->into == GDR_HOST ? "read" : "gdr";

@@ -23,8 +23,7 @@ enum gdr_memory {
 
 enum gdr_method {
 	GDR_DIRECT,
-	GDR_STAGED_SYNC, /* one chunk at a time */
-	GDR_STAGED_PIPE,
+	GDR_STAGED, /* in chunks, by way of host memory */
 	GDR_METHODS
 };
 
@@ -34,7 +33,7 @@ struct gdr_cell {
 	bool reverse; /* the server sends */
 };
 
-#define GDR_CELLS_MAX 24
+#define GDR_CELLS_MAX 22
 
 /* Convert a cell to the kind of a round, and back. Kind 0 is a plain round. */
 #define GDR_KINDS (GDR_METHODS * GDR_MEMORIES * GDR_MEMORIES)

@@ -30,7 +30,6 @@ static int run_staged(struct round *r, const struct gdr_cell *c, bool send)
 		.local_key = copied ? g->bounce.lkey : data->lkey,
 		.chunk_bytes = e->staged_chunk_bytes,
 		.slots = (unsigned)e->staged_slots,
-		.sync = c->method == GDR_STAGED_SYNC,
 		/* Without a copy at the sink, a chunk is written to its offset in the message. */
 		.remote = {to->addr, send && to_slots ? to->stride : 0, to->rkey},
 		.credits = g->credit.memory.host,

@@ -77,31 +77,6 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 	fprintf(out, " %s: GPU memory %s%s\n", who, side->direct ? "by " : "", side->route);
 }
 
-/* Print the rates that the speeds of its three steps allow staging: in sequence and in parallel. */
-static void model_lines(const struct gdr *g, FILE *out)
-{
-	for (unsigned i = 0; i < g->results; i++) {
-		const struct gdr_result *r = &g->result[i];
-		const struct gdr_side *source = r->cell.reverse ? &g->theirs : &g->mine;
-		const struct gdr_side *sink = r->cell.reverse ? &g->mine : &g->theirs;
-		double step[] = {r->host->median,
-				 r->cell.from == GDR_COPIED ? source->copy_out_gbps : 0,
-				 r->cell.into == GDR_COPIED ? sink->copy_in_gbps : 0};
-		double least = 0, sum = 0;
-
-		if (r->cell.method != GDR_STAGED_PIPE || !r->host->windows)
-			continue;
-		for (unsigned s = 0; s < 3; s++) {
-			least = gdr_least(step[s], least);
-			sum += step[s] > 0 ? 1 / step[s] : 0;
-		}
-		fprintf(out,
-			" staged, %s: its steps allow %.1f Gb/s in sequence, %.1f Gb/s in "
-			"parallel\n",
-			gdr_cell_direction(&r->cell), 1 / sum, least);
-	}
-}
-
 static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 {
 	bool gpu = g->mine.gpu || g->theirs.gpu;
@@ -119,7 +94,6 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 		side_lines("client", &g->mine, &g->ms->ep->rail->mine, out);
 		side_lines("server", &g->theirs, &g->ms->ep->rail->theirs, out);
 	}
-	model_lines(g, out);
 	if (g->results && v->expected_gbps > 0)
 		fprintf(out, " a healthy pair reaches %.1f Gb/s (%s)\n", v->expected_gbps,
 			v->expected_from);

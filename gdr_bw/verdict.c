@@ -9,9 +9,8 @@
 
 #include "base/text.h"
 
-#define SYNC_COPY_RATIO 0.40 /* copying one chunk at a time through host memory reaches a third */
-#define STAGED_BETTER   1.10
-#define ROUTE_BETTER    1.05
+#define STAGED_BETTER 1.10
+#define ROUTE_BETTER  1.05
 
 /* What holds, and the verdict of the first rule that needs no more than that. */
 enum {
@@ -156,7 +155,7 @@ static void put_ends(struct subject *s, bool gpu)
 {
 	const struct gdr_side *const *side = s->x->side;
 	const char *says[2];
-	double host = median_of(s, GDR_DIRECT), staged = median_of(s, GDR_STAGED_PIPE);
+	double host = median_of(s, GDR_DIRECT), staged = median_of(s, GDR_STAGED);
 
 	for (int i = 0; i < 2; i++)
 		says[i] = !gpu                               ? side[i]->absent
@@ -224,8 +223,6 @@ static enum finding_code put_causes(struct subject *s)
 	put(s, "cause", "%s", causes.list[0].text);
 	put(s, "remedy", "%s", causes.list[0].next);
 	put_also(s, "others", &causes, 1);
-	if (s->c->of_host.mean < SYNC_COPY_RATIO)
-		put(s, "sync", "%s", "");
 	return causes.list[0].is.code;
 }
 
@@ -234,7 +231,7 @@ static void put_notes(struct subject *s)
 {
 	const struct ratio *c = s->c;
 	const struct gdr_side *sink = s->x->side[!s->r->cell.reverse];
-	double staged = median_of(s, GDR_STAGED_PIPE);
+	double staged = median_of(s, GDR_STAGED);
 
 	if (c->host_low && !c->by_host) {
 		put(s, "low", "%s", RATE(c->host.mean));

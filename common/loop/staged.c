@@ -105,7 +105,7 @@ static void source_init(struct source *o, struct staged *s)
 {
 	*o = (struct source){
 		.s = s,
-		.window = s->sync ? 1 : s->slots,
+		.window = s->slots,
 		.sge = {.lkey = s->local_key},
 		.wr = {.num_sge = 1,
 		       .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
@@ -128,11 +128,10 @@ static ALWAYS_INLINE bool source_has_more(const struct source *o)
 	return o->begun.offset || o->begun.messages < round_target(o->s->round);
 }
 
-/* True if a slot is free for another chunk. Synchronous: only when the last chunk is in place. */
+/* True if a slot is free for another chunk. */
 static ALWAYS_INLINE bool source_may_copy(const struct source *o)
 {
-	return o->begun.chunk - o->completed < o->window &&
-	       (!o->s->sync || o->begun.chunk == o->credited.chunk);
+	return o->begun.chunk - o->completed < o->window;
 }
 
 static ALWAYS_INLINE int begin_copies(struct source *o)

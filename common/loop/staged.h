@@ -15,10 +15,6 @@
  * An end without a stream has no slots: the source's NIC reads the chunk from its place in `data`,
  * or the source writes directly to the sink's data.
  *
- * With `sync` every step waits for the one before it, at both ends: the copy of a chunk starts
- * after the credit of the previous one has arrived. One slot without `sync` still overlaps a
- * little: the source copies a chunk while the sink copies the previous one.
- *
  * The source measures from the first submitted copy to the credit of the last message, so the
  * result needs no common clock. The sink measures from the first message in place to the last,
  * without the first. A message counts when it is in place.
@@ -49,7 +45,6 @@ struct staged {
 	uint32_t local_key;        /* source: lkey of bounce, or of data without a stream */
 	uint64_t chunk_bytes;      /* maximum size of a piece of a message; below 2 GiB */
 	unsigned slots;            /* 1 … STAGED_SLOTS_MAX */
-	bool sync;                 /* source: one chunk at a time, one step after the other */
 	/*
 	 * Source: the sink's slots at a distance of `stride`; stride 0: the sink's data, with a
 	 * place for every chunk. Sink: address and key of the source's credits.

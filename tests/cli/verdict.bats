@@ -46,7 +46,7 @@ judged() {
 	more=(--gpu 0000:c1:00.0)
 	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' \
 		judged many 6 distance gpu_read_mbps=250
-	says client.out 'FAIL GPU to host' SYS 'GPU 2 (PIX)' 'GPU 2 PIX, GPU 1 NODE, GPU 0 SYS' 'no better than a synchronous host copy'
+	says client.out 'FAIL GPU to host' SYS 'GPU 2 (PIX)' 'GPU 2 PIX, GPU 1 NODE, GPU 0 SYS'
 	says client.err 'the verdict is FAIL'
 	json c.json '.status == "below_threshold" and .error.exit_status == 6 and .verdict.ratio < 0.4'
 }
@@ -60,7 +60,7 @@ judged() {
 	driver
 	machine pix gpu_read_mbps=500
 	start_client gdr_bw --gpu-path peermem --windows 100 -D 6 -t 256 --staged-chunk 64k --expected-gbps 1 --within 5 --json=c.json
-	for _ in {1..64}; do await 'client round'; done # 16 to warm up, and 6 windows of 8 cells
+	for _ in {1..64}; do await 'client round'; done # 12 to warm up, and 8 windows of 6 cells
 	kill -TERM "${pid[server]}"
 	finish client server proxy
 	ended client 6
@@ -194,15 +194,6 @@ fall_after() { # WINDOWS
 	ended server 3
 	says client.out 'FAIL' 'the transfer failed'
 	json c.json '.verdict.cause == "transfer" and .status == "failed"'
-}
-
-@test "the staged pipeline reaches the slowest of its steps, one piece at a time their sum" {
-	more=(--staged-chunk 256k --within 100 -D 0.5)
-	# Twice as fast with two steps of equal speed, were it not for other work on the machine.
-	local also='.results | map({key: (.cell + .direction), value: .bandwidth_gbps}) | from_entries |
-		.["staged-pipeclient_to_server"] > 1.3 * .["staged-syncclient_to_server"] and
-		.["staged-pipeserver_to_client"] > 1.3 * .["staged-syncserver_to_client"]'
-	expected=0 gbps=0.2 SIMCUDA_D2H_GBPS=0.2 SIMCUDA_H2D_GBPS=0.2 judged pix 0 none
 }
 
 @test "GPU writes that are not ordered: what a flush costs is shown" {

@@ -291,7 +291,6 @@ static void prepare_end(struct world *w, enum side side)
 		.local_key = side == SOURCE ? LOCAL_KEY : 0,
 		.chunk_bytes = w->chunk,
 		.slots = w->slots,
-		.sync = w->sync,
 		.credits = &w->credits,
 		.credit_out = w->words,
 		.credit_key = CREDIT_KEY,

@@ -99,7 +99,7 @@ struct world {
 	/* the experiment */
 	uint64_t size, chunk, messages;
 	unsigned slots, tx_depth, rx_depth, batch, inline_bytes;
-	bool sync, source_host, sink_host, free_run;
+	bool source_host, sink_host, free_run;
 	uint64_t ticks[LANES], jitter;
 	/* injected failures; numbers count from 0, NEVER: none */
 	uint64_t stop_at, quit_at;

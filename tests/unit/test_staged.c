@@ -92,7 +92,6 @@ static void data_arrive(void **state)
 		variant += 5;
 		w->source_host = variant & 1;
 		w->sink_host = variant & 2;
-		w->sync = variant % 7 == 0;
 		w->inline_bytes = variant & 4 ? 8 : 0;
 		w->jitter = variant & 8 ? 0 : 300;
 		w->ticks[WIRE_ACK] = variant & 16 ? 0 : 250;
@@ -105,12 +104,11 @@ static void data_arrive(void **state)
 
 static void every_end_may_be_host_memory(void **state)
 {
-	for (unsigned variant = 0; variant < 8; variant++) {
+	for (unsigned variant = 0; variant < 4; variant++) {
 		struct world *w = *state;
 
 		w->source_host = variant & 1;
 		w->sink_host = variant & 2;
-		w->sync = variant & 4;
 		w->jitter = 200;
 		run_well(w);
 		assert_int_equal(w->qp[COPY_OUT].done, w->source_host ? 0 : 20);
@@ -121,13 +119,12 @@ static void every_end_may_be_host_memory(void **state)
 }
 
 /* What N chunks took, by the source's clock and by the world's. */
-static uint64_t time_of(void **state, unsigned slots, bool sync, uint64_t n, const uint64_t *ticks)
+static uint64_t time_of(void **state, unsigned slots, uint64_t n, const uint64_t *ticks)
 {
 	struct world *w = *state;
 	uint64_t took, start;
 
 	w->slots = slots;
-	w->sync = sync;
 	w->messages = n;
 	w->chunk = w->size; /* one chunk a message */
 	for (int i = 0; i < LANES; i++)
@@ -150,30 +147,17 @@ static void the_pipeline_overlaps(void **state)
 	static const uint64_t even[LANES] = {100, 100, 0, 100, 0, 0};
 	static const uint64_t late[LANES] = {100, 100, 50, 100, 50, 50};
 
-	assert_int_equal(time_of(state, 3, false, 40, even), 42 * 100);
-	assert_int_equal(time_of(state, 8, false, 40, even), 42 * 100);
+	assert_int_equal(time_of(state, 3, 40, even), 42 * 100);
+	assert_int_equal(time_of(state, 8, 40, even), 42 * 100);
 	/* Two slots do if nothing takes time but copies and wire; else not. */
-	assert_int_equal(time_of(state, 2, false, 40, even), 42 * 100);
-	assert_true(time_of(state, 2, false, 40, late) > 49 * 100);
-	assert_int_equal(time_of(state, 3, false, 40, late), 42 * 100 + 50);
+	assert_int_equal(time_of(state, 2, 40, even), 42 * 100);
+	assert_true(time_of(state, 2, 40, late) > 49 * 100);
+	assert_int_equal(time_of(state, 3, 40, late), 42 * 100 + 50);
 	/* One slot: out and in overlap, the wire with neither. */
-	assert_int_equal(time_of(state, 1, false, 40, even), 81 * 100);
+	assert_int_equal(time_of(state, 1, 40, even), 81 * 100);
 }
 
-static void sync_overlaps_nothing(void **state)
-{
-	static const uint64_t even[LANES] = {100, 100, 0, 100, 0, 0};
-	static const uint64_t late[LANES] = {100, 100, 50, 100, 60, 50};
-
-	assert_int_equal(time_of(state, 1, true, 40, even), 40 * 300);
-	assert_int_equal(time_of(state, 8, true, 40, even), 40 * 300);
-	assert_int_equal(time_of(state, 4, true, 40, late), 40 * 360);
-	/* An acknowledgment that comes after the credit is waited for, too. */
-	assert_int_equal(time_of(state, 4, true, 40, (uint64_t[]){100, 100, 400, 100, 60, 0}),
-			 39 * 600 + 360);
-}
-
-/* The model of staged copies: pipelined at the rate of the slowest of the three, synchronous at their sum. */
+/* The model of staged copies: the rate of the slowest of the three. */
 static void rates_are_those_of_the_model(void **state)
 {
 	static const uint64_t step[][3] = {{100, 160, 120}, {190, 100, 60}, {30, 70, 200}};
@@ -185,8 +169,7 @@ static void rates_are_those_of_the_model(void **state)
 		uint64_t slow = out > wire ? out : wire, all = out + wire + in;
 
 		slow = slow > in ? slow : in;
-		assert_int_equal(time_of(state, 8, false, n, ticks), all + (n - 1) * slow + 5);
-		assert_int_equal(time_of(state, 8, true, n, ticks), n * (all + 5));
+		assert_int_equal(time_of(state, 8, n, ticks), all + (n - 1) * slow + 5);
 	}
 }
 
@@ -195,9 +178,8 @@ static void an_end_without_a_copy_costs_none(void **state)
 	struct world *w = *state;
 
 	w->source_host = true;
-	w->sync = true;
 	run_well(w);
-	assert_int_equal(w->end[SOURCE].round.result.end_ticks, START_TIME + 20 * 200);
+	assert_int_equal(w->end[SOURCE].round.result.end_ticks, START_TIME + 21 * 100);
 	tear_down(state);
 	set_up(state);
 	w = *state;
@@ -281,7 +263,6 @@ static void runs_follow_each_other(void **state)
 	for (size_t i = 0; i < COUNT(size); i++) {
 		w->size = size[i];
 		w->messages = 3 + i;
-		w->sync = i % 3 == 2;
 		world_run(w);
 		w->size = size[0]; /* where the guards are */
 		expect_guards(w);
@@ -299,14 +280,13 @@ static void runs_follow_each_other(void **state)
 /* Without turns and leaps: the two threads as they come, for ThreadSanitizer. */
 static void two_threads_at_will(void **state)
 {
-	for (unsigned variant = 0; variant < 8; variant++) {
+	for (unsigned variant = 0; variant < 4; variant++) {
 		struct world *w = *state;
 
 		w->free_run = true;
 		w->messages = 50;
 		w->source_host = variant & 1;
 		w->sink_host = variant & 2;
-		w->sync = variant & 4;
 		w->jitter = 50;
 		run_well(w);
 		tear_down(state);
@@ -321,7 +301,6 @@ int main(void)
 		TEST(data_arrive),
 		TEST(every_end_may_be_host_memory),
 		TEST(the_pipeline_overlaps),
-		TEST(sync_overlaps_nothing),
 		TEST(rates_are_those_of_the_model),
 		TEST(an_end_without_a_copy_costs_none),
 		TEST(shallow_queues_do),
