@@ -173,9 +173,8 @@ struct output_options {
 	uint64_t verbose;
 	uint64_t interval_ns; /* 0: none */
 	uint64_t cpu_util;
-	uint64_t repeat;          /* runs of each size, or their maximum with the next options */
+	uint64_t repeat;          /* runs of each size, or their maximum with the next option */
 	const char *until_stable; /* percent, as typed: measure/repeat.h */
-	const char *confidence;   /* two percentages, as typed */
 	uint64_t histogram;       /* -H */
 	uint64_t histogram_only;  /* for the document */
 	uint64_t unsorted;        /* -U */
@@ -190,7 +189,6 @@ struct output_options {
 	/* thresholds for a result, as typed: measure/gate.h; NULL: none */
 	const char *min_bw, *max_lat, *min_msgrate, *max_loss;
 	const char *limit_bw, *limit_msgrate; /* perftest's */
-	uint64_t strict;                      /* a doubtful result fails, too */
 	uint64_t ignored;                     /* accepted flags without effect */
 	uint64_t ignored_ns;                  /* accepted times without effect */
 };

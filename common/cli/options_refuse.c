@@ -53,6 +53,8 @@ static const struct advice removed[] = {
 	{"extra-windows", "omit it: while the verdict is open, up to seven times --windows follow"},
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
 	{"tests", "name a test: rdmark read_bw HOST"},
+	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
+	{"strict", "see with jq '.results[].quality.disturbed' in the document of --json"},
 };
 
 bool options_applies(const struct option_row *row, unsigned traits)

@@ -252,29 +252,14 @@ const char *gates_threshold(const struct gates *g)
 	return NULL;
 }
 
-struct fault *gates_doubt(struct gates *g, const char *fix)
-{
-	if (g->strict) {
-		g->doubts++;
-		fault_phase(&g->doubt, PHASE_THRESHOLDS);
-		fault_raise(&g->doubt, FAULT_THRESHOLD, 0, "a row is doubtful (--strict)");
-		fault_fix(&g->doubt, "%s", fix);
-	}
-	return &g->doubt;
-}
-
 int gates_verdict(const struct gates *g, struct fault *f)
 {
 	char rows[96] = "";
 
 	if (!g->count || (g->judged && !g->missed)) {
-		if (!g->doubts && !fault_is(&g->unknown))
+		if (!fault_is(&g->unknown))
 			return 0;
-		*f = g->doubts ? g->doubt : g->unknown;
-		if (g->doubts > 1)
-			snprintf(f->call, sizeof(f->call),
-				 "%u doubts about the results (--strict); the first one follows",
-				 g->doubts);
+		*f = g->unknown;
 		return -1;
 	}
 	fault_phase(f, PHASE_THRESHOLDS);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * gate: the thresholds for every row of a run (--min-bw, --max-lat, --min-msgrate and perftest's
- * two), and --strict, with which a doubtful row (disturbed, or known less well than requested)
- * misses one, too.
+ * two).
  *
  * The client checks each row that it shows, with -b each direction, also one that a signal cut
- * short, and the run continues in any case. At the end the first row that missed a threshold becomes the run's fault, or else
- * the first doubt. A threshold without any row is missed, too. One object per run; its texts are
+ * short, and the run continues in any case. At the end the first row that missed a threshold becomes
+ * the run's fault. A threshold without any row is missed, too. One object per run; its texts are
  * those of the command line.
  */
 #pragma once
@@ -44,9 +43,6 @@ struct gates {
 	struct fault unknown;    /* why the first one that cannot be judged cannot */
 	struct fault first;      /* of the first row that missed; */
 	char also[512];          /* other thresholds that the same row missed */
-	bool strict;             /* --strict is given, and this is the client */
-	unsigned doubts;         /* a row may have several */
-	struct fault doubt;      /* the first one */
 };
 
 /*
@@ -72,13 +68,7 @@ enum gates_of {
 void gates_judge(struct gates *g, const struct result_row *row, enum gates_of of, double link_gbps);
 
 /*
- * Record a doubtful row, and FIX, what to do about it. Returns the fault that gets the reason as
- * its cause. Does nothing without --strict.
- */
-struct fault *gates_doubt(struct gates *g, const char *fix);
-
-/*
- * At the end: raises FAULT_THRESHOLD if a row missed a threshold or is in doubt, or if there is no
- * row; and FAULT_UNAVAILABLE if a threshold could not be judged.
+ * At the end: raises FAULT_THRESHOLD if a row missed a threshold, or if there is no row; and
+ * FAULT_UNAVAILABLE if a threshold could not be judged.
  */
 int gates_verdict(const struct gates *g, struct fault *f);

@@ -222,10 +222,7 @@ static int add_output(struct gates *g, const struct options *o, struct fault *f)
 
 int gates_read(struct gates *g, const struct options *o, struct fault *f)
 {
-	*g = (struct gates){
-		.gbits = o->output.gbits,
-		.strict = o->output.strict && o->local.host,
-	};
+	*g = (struct gates){.gbits = o->output.gbits};
 	if (parse_max_lat(g, o->output.max_lat, f) || parse_lower_bounds(g, &o->output, f) ||
 	    parse_max_loss(g, o->output.max_loss, f) || add_output(g, o, f) ||
 	    check_samples(g, o, f))

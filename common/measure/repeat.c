@@ -23,9 +23,8 @@ static const char *const *repeat_figures(const struct repeat *r)
 	return r->latency ? latency_figures : bandwidth_figures;
 }
 
-void repeat_start(struct repeat *r, uint64_t now_ns)
+void repeat_start(struct repeat *r)
 {
-	r->start_ns = now_ns;
 	r->number = 0;
 	r->count = 0;
 	r->all = 0;
@@ -71,60 +70,39 @@ int repeat_keep(struct repeat *r, const struct record *figure, const struct resu
 	return 0;
 }
 
-/* The values of FIGURE of all runs that have one, without the first LEFT_OUT; owned by R. */
-static const double *repeat_values(const struct repeat *r, const char *figure, size_t left_out)
+/* The values of FIGURE of all runs that have one; owned by R. */
+static const double *repeat_values(const struct repeat *r, const char *figure)
 {
 	const struct field *field = record_find(figure);
 
-	for (size_t i = left_out; i < r->count; i++)
-		r->value[i - left_out] = record_value(&r->run[i].figure, field);
+	for (size_t i = 0; i < r->count; i++)
+		r->value[i] = record_value(&r->run[i].figure, field);
 	return r->value;
 }
 
-static struct series figure_series(const struct repeat *r, const char *figure, size_t left_out)
+static struct series figure_series(const struct repeat *r, const char *figure)
 {
-	const double *value = repeat_values(r, figure, left_out);
+	const double *value = repeat_values(r, figure);
 	struct series s;
 
-	series_measure(&s, value, r->value + r->count, r->count - left_out);
+	series_measure(&s, value, r->value + r->count, r->count);
 	return s;
 }
 
-struct plateau repeat_plateau(const struct repeat *r)
+static struct stable runs_stable(const struct repeat *r)
 {
-	const struct plateau_aim aim = {
-		.confidence = (double)r->confidence_ppm / 1e4,
-		.within = (double)r->within_ppm / REPEAT_PPM,
-	};
-	const double *value = repeat_values(r, repeat_figures(r)[0], 0);
-	struct plateau p = {.state = PLATEAU_FEW};
-
-	if (r->within_ppm)
-		plateau_find(&p, value, r->count, &aim, r->value + r->count);
-	else
-		p.mean = interval_of_run(value, r->count, INTERVAL_CONFIDENCE);
-	return p;
+	return stable_find(repeat_values(r, repeat_figures(r)[0]), r->count,
+			   (double)r->within_ppm / REPEAT_PPM);
 }
 
-bool repeat_goes_on(const struct repeat *r, uint64_t now_ns)
+bool repeat_goes_on(const struct repeat *r)
 {
-	if (r->number >= r->most)
-		return false;
-	if (!r->within_ppm || r->number < PLATEAU_LEAST)
-		return true;
-	return now_ns - r->start_ns < REPEAT_UNTIL_NS &&
-	       (!looks_due(PLATEAU_LEAST, r->count) || repeat_plateau(r).state != PLATEAU_REACHED);
-}
-
-/* The median run, without the first LEFT_OUT runs. */
-static const struct repeat_run *median_after(const struct repeat *r, size_t left_out)
-{
-	return &r->run[left_out + figure_series(r, repeat_figures(r)[0], left_out).median_at];
+	return r->number < r->most && !(r->within_ppm && runs_stable(r).state == STABLE_REACHED);
 }
 
 const struct repeat_run *repeat_median(const struct repeat *r)
 {
-	return r->all ? median_after(r, repeat_plateau(r).left_out) : NULL;
+	return r->all ? &r->run[figure_series(r, repeat_figures(r)[0]).median_at] : NULL;
 }
 
 struct result repeat_median_result(struct repeat *r)
@@ -149,68 +127,39 @@ static json_t *spread_json(const struct series *s)
 			 s->max, "mean", s->mean, "cv_percent", s->cv * 100);
 }
 
-/* plateau states in the document */
 static const char *const state_name[] = {
-	[PLATEAU_FEW] = "few_runs", [PLATEAU_DRIFTS] = "drift",    [PLATEAU_GROUPS] = "two_groups",
-	[PLATEAU_WIDE] = "wide",    [PLATEAU_REACHED] = "reached",
+	[STABLE_FEW] = "few_runs",
+	[STABLE_DIFFERS] = "halves_differ",
+	[STABLE_WIDE] = "wide",
+	[STABLE_REACHED] = "reached",
 };
-
-/* The number of runs at the start that P drops, including those without a figure. */
-static uint64_t first_runs(const struct repeat *r, const struct plateau *p)
-{
-	return p->left_out ? r->run[p->left_out - 1].figure.run : 0;
-}
-
-/* Add to the summary whether the aim of --until-stable or --confidence was reached. */
-static void add_aim(const struct repeat *r, const struct plateau *p, json_t *to)
-{
-	bool reached = p->state == PLATEAU_REACHED;
-	struct series s = figure_series(r, repeat_figures(r)[0], p->left_out);
-
-	json_object_set_new(to, "left_out", json_integer((json_int_t)first_runs(r, p)));
-	json_object_set_new(to, "within_percent", json_real((double)r->within_ppm / 1e4));
-	json_object_set_new(to, "reached", json_boolean(reached));
-	json_object_set_new(to, "judged", json_string(state_name[p->state]));
-	json_object_set_new(to, "last_cv_percent", json_real(s.cv * 100));
-	json_object_set_new(to, "last_slope_percent", json_real(s.slope * 100));
-	if (p->state == PLATEAU_GROUPS)
-		json_object_set_new(to, "groups",
-				    json_pack("[f, f]", p->groups.low, p->groups.high));
-	if (!r->until_stable)
-		return;
-	json_object_set_new(to, "until_stable_percent", json_real((double)r->within_ppm / 1e4));
-	json_object_set_new(to, "stable", json_boolean(reached));
-}
-
-static double confidence_percent(const struct repeat *r)
-{
-	return r->within_ppm ? (double)r->confidence_ppm / 1e4 : INTERVAL_CONFIDENCE;
-}
 
 json_t *repeat_summary(const struct repeat *r)
 {
-	struct plateau p = repeat_plateau(r);
-	const struct record *median = &median_after(r, p.left_out)->figure;
+	struct stable st = runs_stable(r);
+	const struct record *median = &repeat_median(r)->figure;
 	json_t *to = json_pack("{s:I, s:I, s:I, s:I}", "message_bytes",
 			       (json_int_t)median->message_bytes, "runs", (json_int_t)r->all,
 			       "measured_runs", (json_int_t)r->count, "median_run",
 			       (json_int_t)median->run);
 
 	for (const char *const *figure = repeat_figures(r); *figure; figure++) {
-		struct series s = figure_series(r, *figure, p.left_out);
+		struct series s = figure_series(r, *figure);
 
 		json_object_set_new(to, *figure,
 				    s.count && percentile_known(median, *figure) ? spread_json(&s)
 										 : json_null());
 	}
-	json_object_set_new(to, "confidence_percent", json_real(confidence_percent(r)));
 	json_object_set_new(to, "interval_percent",
-			    json_number_or_null(100 * p.mean.half / p.mean.mean));
-	if (p.mean.state != INTERVAL_KNOWN)
+			    json_number_or_null(100 * st.mean.half / st.mean.mean));
+	if (st.mean.state != INTERVAL_KNOWN)
 		json_object_set_new(to, "interval_unknown",
-				    json_string(interval_state_name(p.mean.state)));
-	if (r->within_ppm)
-		add_aim(r, &p, to);
+				    json_string(interval_state_name(st.mean.state)));
+	if (!r->within_ppm)
+		return to;
+	json_object_set_new(to, "until_stable_percent", json_real((double)r->within_ppm / 1e4));
+	json_object_set_new(to, "stable", json_boolean(st.state == STABLE_REACHED));
+	json_object_set_new(to, "judged", json_string(state_name[st.state]));
 	return to;
 }
 
@@ -225,49 +174,26 @@ static struct units_text repeat_number(const struct repeat *r, double value)
 	return us;
 }
 
-/* Append to BUF why P did not reach the aim. */
-static void add_reason(const struct repeat *r, const struct plateau *p, char *buf, size_t size)
+/* "stable", "not stable: the second half of the runs is 2.3 % higher than the first". */
+static void add_verdict(const struct repeat *r, const struct stable *st, char *buf, size_t size)
 {
-	if (p->state == PLATEAU_FEW)
-		text_add(buf, size, "at least %d runs are needed", PLATEAU_LEAST);
-	else if (p->state == PLATEAU_GROUPS)
-		text_add(buf, size, "the runs fall into two groups, about %s and %s %s",
-			 repeat_number(r, p->groups.low).text,
-			 repeat_number(r, p->groups.high).text,
-			 r->latency ? "us" : unit_name(r->gbits));
-	else if (p->state == PLATEAU_DRIFTS)
-		text_add(buf, size, "still %s by %.2g %% per run",
-			 p->slope > 0 ? "rising" : "falling", fabs(p->slope) * 100);
-	else if (p->mean.state == INTERVAL_PHASES)
+	if (st->state == STABLE_REACHED) {
+		text_add(buf, size, "stable");
+		return;
+	}
+	text_add(buf, size, "not stable: ");
+	if (st->state == STABLE_FEW)
+		text_add(buf, size, "at least %d runs are needed", STABLE_LEAST);
+	else if (st->state == STABLE_DIFFERS)
+		text_add(buf, size, "the second half of the runs is %.2g %% %s than the first",
+			 fabs(st->rise) * 100, st->rise > 0 ? "higher" : "lower");
+	else if (st->mean.state == INTERVAL_PHASES)
 		text_add(buf, size, "it varies in phases too long for so few runs");
-	else if (p->mean.state == INTERVAL_EVENTS)
+	else if (st->mean.state == INTERVAL_EVENTS)
 		text_add(buf, size, "one or two runs make most of what varies");
 	else
 		text_add(buf, size, "the mean is not known to within %.4g %%",
 			 (double)r->within_ppm / 1e4);
-}
-
-/* "stable", "not stable: still rising by 0.8 % a run". */
-static void add_verdict(const struct repeat *r, const struct plateau *p, char *buf, size_t size)
-{
-	if (p->state == PLATEAU_REACHED && !r->until_stable)
-		text_add(buf, size, "known to within %.4g %%", (double)r->within_ppm / 1e4);
-	else if (p->state == PLATEAU_REACHED)
-		text_add(buf, size, "stable");
-	else
-		text_add(buf, size, "not %s: ", r->until_stable ? "stable" : "reached");
-	if (p->state != PLATEAU_REACHED)
-		add_reason(r, p, buf, size);
-}
-
-/* Append to BUF how many runs P leaves out, and how the first of them differs from the mean. */
-static void add_left_out(const struct repeat *r, const struct plateau *p, char *buf, size_t size)
-{
-	double first = repeat_values(r, repeat_figures(r)[0], 0)[0] / p->mean.mean - 1;
-
-	text_add(buf, size,
-		 "; without the first %" PRIu64 " runs, a warm-up that started %.2g %% %s",
-		 first_runs(r, p), fabs(first) * 100, first < 0 ? "lower" : "higher");
 }
 
 /* "5 runs", "4 of 5 runs have a rate", "none of 5 runs has a rate". */
@@ -285,47 +211,33 @@ static void add_how_many(const struct repeat *r, char *buf, size_t size)
 }
 
 /* Append to BUF median, range, deviation and mean of the runs that have a figure. */
-static void add_spread(const struct repeat *r, const struct plateau *p, char *buf, size_t size)
+static void add_spread(const struct repeat *r, const struct interval *mean, char *buf, size_t size)
 {
-	struct series s = figure_series(r, repeat_figures(r)[0], p->left_out);
+	struct series s = figure_series(r, repeat_figures(r)[0]);
 
 	text_add(buf, size, ": median %s %s, %s to %s, deviation %.2f %%",
 		 repeat_number(r, s.median).text,
 		 r->latency ? "us on average" : unit_name(r->gbits), repeat_number(r, s.min).text,
 		 repeat_number(r, s.max).text, s.cv * 100);
-	if (isfinite(p->mean.half) && p->mean.mean > 0)
+	if (isfinite(mean->half) && mean->mean > 0)
 		text_add(buf, size, ", mean %s ± %.2g %% (%.4g %%)",
-			 repeat_number(r, p->mean.mean).text, 100 * p->mean.half / p->mean.mean,
-			 confidence_percent(r));
-	if (p->left_out)
-		add_left_out(r, p, buf, size);
+			 repeat_number(r, mean->mean).text, 100 * mean->half / mean->mean,
+			 INTERVAL_CONFIDENCE);
 }
 
 const char *repeat_text(const struct repeat *r, char *buf, size_t size)
 {
-	struct plateau p = repeat_plateau(r);
+	struct stable st = runs_stable(r);
 
 	buf[0] = '\0';
 	text_add(buf, size, "%s: ", units_size(r->run[0].figure.message_bytes).text);
 	add_how_many(r, buf, size);
 	if (r->count)
-		add_spread(r, &p, buf, size);
+		add_spread(r, &st.mean, buf, size);
 	if (!r->within_ppm)
 		return buf;
 	text_add(buf, size, "; ");
-	add_verdict(r, &p, buf, size);
-	return buf;
-}
-
-const char *repeat_doubt(const struct repeat *r, char *buf, size_t size)
-{
-	struct plateau p = repeat_plateau(r);
-
-	if (!r->within_ppm || p.state == PLATEAU_REACHED)
-		return NULL;
-	buf[0] = '\0';
-	text_add(buf, size, "%s: ", units_size(r->run[0].figure.message_bytes).text);
-	add_verdict(r, &p, buf, size);
+	add_verdict(r, &st, buf, size);
 	return buf;
 }
 
@@ -336,5 +248,5 @@ void repeat_release(struct repeat *r)
 	r->run = NULL;
 	r->value = NULL;
 	r->room = 0;
-	repeat_start(r, 0);
+	repeat_start(r);
 }

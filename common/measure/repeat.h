@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * repeat: several runs of one size (--repeat, --until-stable, --confidence): whether another run is
- * needed, and the summary of the runs.
+ * repeat: several runs of one size (--repeat, --until-stable): whether another run is needed, and
+ * the summary of the runs.
  *
  * Both ends keep the records of a size's runs; the client decides. The summarized figure is the
  * same at both ends: the leader's bandwidth, the sum of both directions, or the mean latency. A run
  * without it (two directions that never ran at the same time, all round trips lost) is counted but
- * otherwise ignored. With --until-stable or --confidence, runs at the start that stat/plateau.h
- * takes for a warm-up are dropped from the summary. Apart from memory these functions are pure:
- * they measure nothing and print nothing. A zeroed object repeats nothing and can be released.
+ * otherwise ignored. Apart from memory these functions are pure: they measure nothing and print
+ * nothing. A zeroed object repeats nothing and can be released.
  */
 #pragma once
 
@@ -18,14 +17,11 @@
 #include <stdint.h>
 
 #include "cli/options.h"
-#include "stat/plateau.h"
+#include "stat/stable.h"
 #include "measure/result.h"
 #include "proto/record.h"
 
-/* With an aim: at most this many runs, unless --repeat is given; after this time no more runs than
- * PLATEAU_LEAST. */
-#define REPEAT_UNTIL_MAX 150
-#define REPEAT_UNTIL_NS  UINT64_C(300000000000)
+#define REPEAT_UNTIL_MAX 150     /* the most runs until they are stable, without --repeat */
 #define REPEAT_PPM       1000000 /* 100 % */
 #define REPEAT_ROWS      4
 
@@ -40,12 +36,8 @@ struct repeat_run {
 struct repeat {
 	bool latency, gbits; /* a latency test; show bandwidth in Gb/s */
 	uint64_t most;       /* maximum of runs of a size; 0: measured once, without repetition */
-	uint64_t within_ppm; /* the aim: half of the mean's confidence interval; 0: run `most`
-				times */
-	uint64_t confidence_ppm; /* the aim's confidence */
-	bool until_stable;       /* the aim is from --until-stable */
+	uint64_t within_ppm; /* --until-stable; 0: run `most` times */
 	/* of the current size */
-	uint64_t start_ns;
 	uint64_t number;        /* number of the last run, from 1 */
 	struct repeat_run *run; /* runs with a figure; without any, the last run is first */
 	double *value;          /* room for the figure of each run, and as much scratch */
@@ -57,25 +49,16 @@ struct repeat {
 int repeat_read(struct repeat *r, const struct options *o, bool latency, struct fault *f);
 
 /* Start a new size, and delete the old runs. */
-void repeat_start(struct repeat *r, uint64_t now_ns);
+void repeat_start(struct repeat *r);
 
 /* Add a run with its FIGURE and its rows. Raises a fault if out of memory. */
 int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
 		struct fault *f);
 
 /* True if another run is needed. */
-bool repeat_goes_on(const struct repeat *r, uint64_t now_ns);
+bool repeat_goes_on(const struct repeat *r);
 
-/* Compute the plateau of this size's runs. */
-struct plateau repeat_plateau(const struct repeat *r);
-
-/*
- * Write for --strict why the runs of this size, at least one, did not reach the aim. Returns BUF,
- * or NULL if they did or if there is no aim.
- */
-const char *repeat_doubt(const struct repeat *r, char *buf, size_t size);
-
-/* Add the aim to the message M for the server; and read it. Raises FAULT_PEER. */
+/* Add --until-stable to the message M for the server; and read it. Raises FAULT_PEER. */
 void repeat_write_aim(const struct repeat *r, json_t *m);
 int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f);
 

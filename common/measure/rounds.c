@@ -71,7 +71,7 @@ static int check_run_number(struct repeat *r, uint64_t run, struct fault *f)
 	if (!run) /* without --repeat, or a warm-up */
 		return 0;
 	if (run == 1)
-		repeat_start(r, 0);
+		repeat_start(r);
 	if (run == ++r->number)
 		return 0;
 	return fault_raise(f, FAULT_PEER, 0, "the client's runs are out of order");
@@ -186,18 +186,13 @@ static int warm_up(struct measure *ms, uint64_t size)
 	return meas.attr.target ? round_client(&meas) : 0;
 }
 
-/* Report the median of all runs of a size, and whether they varied too much to be trusted. */
+/* Report the median of all runs of a size. */
 static void show_repeated(struct measure *ms)
 {
 	struct result result = repeat_median_result(ms->repeat);
-	char text[512], point[160];
+	char text[512];
 
 	round_judge(ms, &result);
-	if (repeat_doubt(ms->repeat, text, sizeof(text)))
-		fault_cause(gates_doubt(ms->gates,
-					"use longer runs (-D) or more of them (--repeat), or "
-					"accept a lower precision"),
-			    "%s%s", result_point(ms->options, point, sizeof(point)), text);
 	ms->audience.repeated(ms->report, &result, repeat_summary(ms->repeat),
 			      repeat_text(ms->repeat, text, sizeof(text)));
 }
@@ -209,7 +204,7 @@ void measure_repeated(struct measure *ms)
 	link_alive_start(ms->link);
 	show_repeated(ms);
 	link_alive_stop(ms->link);
-	repeat_start(ms->repeat, 0);
+	repeat_start(ms->repeat);
 }
 
 int measure_unfinished(struct measure *ms, const char *phase)
@@ -232,7 +227,7 @@ static int measure_one_size(struct measure *ms, uint64_t size)
 	json_t *m;
 	int rc;
 
-	repeat_start(r, clock_now_ns());
+	repeat_start(r);
 	do {
 		rc = warm_up(ms, size);
 		if (!rc && !ms->link->interrupted)
@@ -241,7 +236,7 @@ static int measure_one_size(struct measure *ms, uint64_t size)
 			measure_repeated(ms);
 			return -1;
 		}
-	} while (!ms->link->interrupted && repeat_goes_on(r, clock_now_ns()));
+	} while (!ms->link->interrupted && repeat_goes_on(r));
 	measure_repeated(ms);
 	if (ms->link->interrupted && !ms->measured)
 		return measure_unfinished(ms, "warming up");

@@ -314,26 +314,11 @@ static void judge_row(struct measure *ms, const struct result *result, const str
 	gates_judge(ms->gates, row, GATES_SUMMED, gbps);
 }
 
-/* Check the shown rows against the thresholds, and with --strict also for disturbances. */
+/* Check the shown rows against the thresholds. */
 void round_judge(struct measure *ms, const struct result *result)
 {
-	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++) {
-		const struct result_row *row = result->shown[i];
-		const struct disturbed *d = &row->disturbed;
-		bool at_server = !d->reasons[0];
-		char text[512], next[512];
-
-		judge_row(ms, result, row);
-		if (result_is_disturbed(row))
-			fault_cause(gates_doubt(ms->gates,
-						quality_next(&d->quality[at_server],
-							     d->reasons[at_server], next,
-							     sizeof(next))),
-				    "%s, %s, was disturbed: %s",
-				    units_size(row->record->message_bytes).text,
-				    result_direction_words(row->direction),
-				    result_disturbance(row, text, sizeof(text)));
-	}
+	for (size_t i = 0; i < 2 && result->shown[i] && !ms->ep->server; i++)
+		judge_row(ms, result, result->shown[i]);
 }
 
 /*

@@ -80,9 +80,7 @@ static void judge_part(struct session *s)
 	struct program *p = s->program;
 	const char *threshold = gates_threshold(&p->gates);
 
-	if (!threshold && p->gates.strict)
-		threshold = "--strict";
-	else if (!threshold && options_given(&p->options, "within"))
+	if (!threshold && options_given(&p->options, "within"))
 		threshold = "--within";
 	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
 	    p->stop.signal || p->options.experiment.run_infinitely)

@@ -73,7 +73,6 @@ void session_set_fault_point(struct session *s)
 	fault_set_point(&p->fault, at);
 	fault_set_point(&p->gates.first, at);
 	fault_set_point(&p->gates.unknown, at);
-	fault_set_point(&p->gates.doubt, at);
 	fault_set_point(&s->ms.wrong_data, at);
 }
 

@@ -59,8 +59,7 @@ def about($run):
 		day: ([$d.started_utc | text | match("^[0-9]{4}-[0-9]{2}-[0-9]{2}").string] | first // ""),
 		when: ([$d.started_utc | text | try fromdateiso8601 catch empty] | first // null),
 		line: ($ends | lesser(.rate_gbps)),
-		pcie: ($ends | lesser(.pcie_link | pcie_gbps)),
-		left_out: ([$d.summaries | array | .[] | object | {key: (.message_bytes | tostring), value: (.left_out | number // 0)}] | from_entries)
+		pcie: ($ends | lesser(.pcie_link | pcie_gbps))
 	};
 
 def is_disturbed: .quality | object | .disturbed == true;
@@ -91,7 +90,7 @@ def row($about):
 			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0] and .[2] > 0)) | sort)
 	}
 	| .options += $varied + {size: .bytes}
-	| select(.bytes != null and (.repeat == null or .repeat > ($about.left_out[.bytes | tostring] // 0)));
+	| select(.bytes != null);
 
 # Of parts: where both ends measured, the client's is what its table shows, or the sum of both directions.
 def own: if any(.by == "both") then map(select(.by == "both"))

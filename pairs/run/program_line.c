@@ -19,9 +19,9 @@ static const char *const taken[] = {
 	"out_json_file",  "csv",           "interval",
 	"run_infinitely", "timeout",       "connect-timeout",
 	"wait_destroy",   "repeat",        "until-stable",
-	"confidence",     "prom",          "min-bw",
-	"max-lat",        "max-loss",      "min-msgrate",
-	"limit_bw",       "limit_msgrate",
+	"prom",           "min-bw",        "max-lat",
+	"max-loss",       "min-msgrate",   "limit_bw",
+	"limit_msgrate",
 };
 
 static int refuse_word(const char *word, const char *why, struct fault *f)

@@ -181,13 +181,9 @@ stopped() {
 
 @test "the server is stopped meanwhile: a part of a run that reaches the threshold passes none" {
 	local threshold option
-	for threshold in --min-bw=1k --min-msgrate=1 '-w 0.001' --strict; do
+	for threshold in --min-bw=1k --min-msgrate=1 '-w 0.001'; do
 		read -ra option <<<"$threshold"
 		stopped send_bw "${option[@]}"
-		if [[ $threshold == --strict && ${status[client]} == 6 ]]; then
-			says client.err 'was disturbed: ' # few runs here are not
-			continue
-		fi
 		ended client 3
 		says client.err 'judging the results: the server was interrupted before the run ended.' \
 			"The part that was measured meets -" 'Fix: measure again'
@@ -250,7 +246,6 @@ stopped() {
 	says client.err 'cannot tell: 1 MiB, client to server: bandwidth ' ' of 2.1 Gb/s (' "may be why: client: the thread got 10"
 	judged 0 "${bw[@]}" --min-bw 0.01
 	judged 6 "${bw[@]}" --min-bw 90
-	judged 6 "${bw[@]}" --min-bw 2.1 --strict # a doubtful row is a failure then
 	judged 77 "${bw[@]}" --min-bw 2.1 --max-loss 0 -c UC --write_with_imm
 	judged 6 "${bw[@]}" --min-bw 2.1 --min-msgrate 1G # one is missed anyway
 	says client.err 'message rate '

@@ -70,9 +70,8 @@ no_device_here() {
 	understood 'true' send_lat -H -U --report-histogram --report-unsorted
 	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
-	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util --strict
+	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util
 	understood 'true' send_lat --until-stable=2% --json=x.json -H
-	understood 'true' send_lat --confidence=99.9,0.5% --repeat 72 --json=x.json
 	understood 'true' send_bw --csv=x.csv --out_json_file y.json -i 1 -x 0 -d any -p 1
 }
 
@@ -167,9 +166,7 @@ no_device_here() {
 		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
 		--numa=some --numa=-3 --timeout=0 --timeout=x --connect-timeout=-1 --ready-fd=x --output=x \
 		--format=x --interval=0 --warmup=x --repeat=0 --repeat=10001 --repeat=x --until-stable=0 \
-		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=% \
-		--confidence=1 --confidence=95, --confidence=,1 --confidence=40,1 --confidence=99.99,1 --confidence=95,0 \
-		--confidence=95,1,1; do
+		--until-stable=101 --until-stable=-1 --until-stable=1%% --until-stable=x --until-stable=0.001 --until-stable=%; do
 		cli send_bw "$option"
 		[[ ${status[cli]} == 2 ]] || fail "$option: status ${status[cli]}"
 		says cli.err "${option%%=*}" 'Fix: '
@@ -286,12 +283,12 @@ no_device_here() {
 	done
 	cli send_bw -p 0 localhost; ended cli 2; says cli.err '-p/--port 0' server
 	cli send_bw --until-stable 1 --repeat 4; ended cli 2; says cli.err --until-stable '--repeat 4' 'Fix: '
-	cli send_bw --confidence 95,1 --repeat 71; ended cli 2; says cli.err --confidence '--repeat 71' 'Fix: '
-	cli send_bw --confidence 95,1 --until-stable 1; ended cli 2; says cli.err --confidence --until-stable 'Fix: '
-	cli gdr_bw --confidence 95,1 localhost; ended cli 2; says cli.err --confidence --plain
+	cli send_bw --until-stable 1 --repeat 9; ended cli 2; says cli.err --until-stable '--repeat 9' 'Fix: ' '--repeat 10 '
+	cli gdr_bw --until-stable 1 localhost; ended cli 2; says cli.err --until-stable --plain
+	cli send_bw --confidence 95,1; ended cli 2; says cli.err 'unknown option --confidence' 'Fix: use --until-stable=PERCENT'
+	cli send_bw --strict; ended cli 2; says cli.err 'unknown option --strict' '.results[].quality.disturbed'
 	cli gdr_bw --repeat 2 localhost; ended cli 2; says cli.err --repeat --plain
 	cli gdr_bw --cpu_util localhost; ended cli 2; says cli.err --cpu_util --plain
-	cli gdr_bw --strict localhost; ended cli 2; says cli.err --strict --plain
 	cli send_bw --json --csv; ended cli 2; says cli.err --json --csv stdout
 	for program in "${bandwidth_programs[@]}"; do
 		cli "$program" --output=latency; ended cli 2; says cli.err "--output=latency cannot be used in $program, a bandwidth test" --output=bandwidth

@@ -135,9 +135,6 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	made first.json fixed.json 'del(.results[0].bandwidth_gbps)'
 	script first.json
 	data s0 '0 20 10 50 *'
-	made left.json fixed.json '.summaries[0].left_out = 1'
-	script left.json
-	data s0 '0 20 10 50 *'
 	made sizes.json fixed.json '.results += [.results[] | .message_bytes = 64 | .bandwidth_gbps += 1]'
 	script sizes.json
 	data s0 '64 31 11 51' '4096 30 10 50'

@@ -99,7 +99,7 @@ number() {
 
 @test "--prom: a wrong option replaces the figures, too, wherever it stands" {
 	local args
-	for args in '--no_such' '-n 0' '-s 2,4 --strict=x' '--prom=c.prom -b --no_such'; do
+	for args in '--no_such' '-n 0' '-s 2,4 --quiet=x' '--prom=c.prom -b --no_such'; do
 		pair write_bw -n 50 --prom=c.prom
 		number c.prom rdmark_bandwidth_bytes_per_second 1
 		# shellcheck disable=SC2086 # words

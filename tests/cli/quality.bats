@@ -27,7 +27,7 @@ busy() {
 cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 
 # bats test_tags=plain
-@test "a thread that shares its CPU: the share, as --cpu_util has it of the process; --strict: exit 6" {
+@test "a thread that shares its CPU: the share, as --cpu_util has it of the process" {
 	not_sanitized 'they have threads of their own'
 	local program cpu
 	cpu_of_ours
@@ -46,17 +46,6 @@ cpu_of_ours() { cpu=$(taskset -cp $$ | sed 's/.*[:,] *//; s/.*-//'); }
 		[[ $(tail -n +2 c.csv | head -n 1) == *,1,*client_cpu* ]] || fail "$(<c.csv)"
 		rm c.csv
 	done
-	server write_bw
-	through=(taskset -c "$cpu")
-	client write_bw -D 0.3 -s 64 --strict --json=c.json
-	through=()
-	finish server
-	ended client 6
-	ended server 0
-	row client.out
-	says client.err 'judging the results: a row is doubtful (--strict)' '64 B, client to server, was disturbed: ' \
-		'client: the thread got' "Fix: free this program's CPU"
-	json c.json '.status == "below_threshold" and .error.code == "threshold"'
 }
 
 @test "perftest's form has no mark, and says nothing; --quiet has the mark alone" {
@@ -160,19 +149,19 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	disturbed client ack_timeouts '10 ACK timeouts'
 }
 
-@test "a quarter of the messages sent again is said so, and by --strict exit 6" {
+@test "a quarter of the messages sent again is said so" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'the counters of a real port cannot be set'
 	tree "$PWD/tree"
 	printf 0 >"$(echo tree/class/infiniband/*/ports/1/hw_counters)/packet_seq_err"
 	server write_bw
 	export RDMARK_SYSFS=$PWD/tree SIMVERBS_SYSFS=$PWD/tree
 	# 3 messages a millisecond, so that it is known how many there will be
-	start_client write_bw -D 4 -s 64 --rate_limit 3000p --interval 0.1 --strict --json=c.json
+	start_client write_bw -D 4 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
 	unset RDMARK_SYSFS SIMVERBS_SYSFS
 	until_says client.err '^rdmark: .*messages/s'
 	count tree hw_counters/packet_seq_err 3000
 	finish client server
-	ended client 6
+	ended client 0
 	json c.json '.results[0] as $r | $r.quality.retransmitted_percent - 3000 / $r.messages * 100 | fabs < 1e-7'
 	json c.json '.results[0].quality.retransmitted_percent | . > 20'
 	disturbed client retransmissions '3000 retransmissions, '

@@ -45,11 +45,11 @@ static void keep(struct repeat *r, double figure)
 /* The number of FIGURES that are kept until no more runs are needed. */
 static unsigned runs_until(struct repeat *r, const double *figure, unsigned count)
 {
-	repeat_start(r, 1000);
+	repeat_start(r);
 	for (unsigned i = 0; i < count; i++) {
-		assert_true(repeat_goes_on(r, 1000));
+		assert_true(repeat_goes_on(r));
 		keep(r, figure[i]);
-		if (!repeat_goes_on(r, 1000))
+		if (!repeat_goes_on(r))
 			return i + 1;
 	}
 	return 0;
@@ -70,7 +70,7 @@ static json_t *summed_up(const char *option, const double *figure, char *text, s
 	json_t *s;
 
 	assert_int_equal(read_options(&r, false, option, NULL), 0);
-	assert_true(runs_until(&r, figure, 150) >= PLATEAU_LEAST);
+	assert_true(runs_until(&r, figure, 150) >= STABLE_LEAST);
 	s = repeat_summary(&r);
 	repeat_text(&r, text, size);
 	repeat_release(&r);
@@ -80,5 +80,5 @@ static json_t *summed_up(const char *option, const double *figure, char *text, s
 static void judged(json_t *s, const char *want)
 {
 	assert_string_equal(json_string_value(json_object_get(s, "judged")), want);
-	assert_true(json_is_true(json_object_get(s, "reached")) == (strcmp(want, "reached") == 0));
+	assert_true(json_is_true(json_object_get(s, "stable")) == (strcmp(want, "reached") == 0));
 }

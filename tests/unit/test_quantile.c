@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* quantile: ranks against tables of the binomial distribution; looks by hand. */
+/* quantile: ranks against tables of the binomial distribution. */
 #include "stat/quantile.h"
 
 #include <math.h>
@@ -13,7 +13,6 @@
 
 #include "stat/beta.h"
 #include "stat/interval.h"
-#include "stat/plateau.h"
 #include "stat/series.h"
 
 static void ranks_are_as_in_tables(void **state)
@@ -75,22 +74,6 @@ static void beta_is_as_in_tables(void **state)
 	assert_true(fabs(interval_p(2.2281, 10) - 0.05) < 1e-4);
 }
 
-static void looks_spend_no_more_than_they_have(void **state)
-{
-	double spent = 0;
-	int looks = 0;
-
-	(void)state;
-	for (size_t n = 64; n <= 10000; n++)
-		if (looks_due(64, n)) {
-			spent += 100 - looks_confidence(64, n, 95);
-			looks++;
-		}
-	assert_true(looks > 15 && looks < 30 && spent < 5 && spent > 4.9);
-	assert_true(looks_due(64, 64) && !looks_due(64, 65) && !looks_due(64, 63));
-	assert_true(looks_confidence(64, 65, 95) > looks_confidence(64, 64, 95));
-}
-
 /* Short windows say how correlated they are only together. */
 static void parts_have_one_correlation_time(void **state)
 {
@@ -121,7 +104,6 @@ int main(void)
 		cmocka_unit_test(ranks_are_as_in_tables),
 		cmocka_unit_test(of_a_histogram),
 		cmocka_unit_test(beta_is_as_in_tables),
-		cmocka_unit_test(looks_spend_no_more_than_they_have),
 		cmocka_unit_test(parts_have_one_correlation_time),
 	};
 
