@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define NO_CORRECTION UINT64_MAX /* an interval that corrects nothing */
-
 _Static_assert(sizeof(struct hist) <= 256 * 1024, "a histogram takes at most 256 KiB");
 
 void hist_reset(struct hist *h)
@@ -73,26 +71,21 @@ double hist_mean(const struct hist *h)
 	return count ? (double)((long double)h->sum / (long double)count) : 0;
 }
 
-/* The middle of bucket I, and the variance of its samples if they fill it evenly. MIN and MAX are
- * the limits of all samples and cut the bucket off. */
+/* The middle of bucket I, and the variance of its samples if they fill it evenly. The limits of all
+ * samples cut the bucket off. */
 struct spread {
 	double middle, variance;
 };
 
-static struct spread measure_bucket_within(unsigned i, uint64_t min, uint64_t max)
+static struct spread measure_bucket(const struct hist *h, unsigned i)
 {
 	uint64_t low = hist_bucket_low(i), high = low + hist_bucket_width(i) - 1;
 	double steps;
 
-	low = low < min ? min : low;
-	high = high > max ? max : high;
+	low = low < h->min ? h->min : low;
+	high = high > h->max ? h->max : high;
 	steps = (double)(high - low);
 	return (struct spread){(double)low + steps / 2, steps * (steps + 2) / 12};
-}
-
-static struct spread measure_bucket(const struct hist *h, unsigned i)
-{
-	return measure_bucket_within(i, h->min, h->max);
 }
 
 /*
@@ -134,39 +127,14 @@ struct hist_excess hist_excess(const struct hist *h, double from, double over)
 	return e;
 }
 
-/* The number of samples that the correction for coordinated omission adds to a sample V: V -
- * INTERVAL, V - 2 * INTERVAL and so on, down to INTERVAL. */
-static uint64_t count_added(uint64_t v, uint64_t interval)
-{
-	return v / interval > 1 ? v / interval - 1 : 0;
-}
-
-/* The number of samples, added ones included, that are at most HIGH, the last value of a bucket. */
-static uint64_t count_corrected_up_to(const struct hist *h, uint64_t interval, uint64_t high)
+uint64_t hist_count(const struct hist *h)
 {
 	struct range r = find_used_buckets(h);
 	uint64_t count = 0;
 
-	for (unsigned i = r.first; i < r.end; i++) {
-		uint64_t v, all, above;
-
-		if (!h->bucket[i])
-			continue;
-		v = (uint64_t)measure_bucket(h, i).middle;
-		all = count_added(v, interval);
-		if (v <= high) {
-			count += h->bucket[i] * (1 + all);
-			continue;
-		}
-		above = (v - high - 1) / interval;
-		count += h->bucket[i] * (above < all ? all - above : 0);
-	}
+	for (unsigned i = r.first; i < r.end; i++)
+		count += h->bucket[i];
 	return count;
-}
-
-uint64_t hist_count(const struct hist *h)
-{
-	return hist_corrected_count(h, NO_CORRECTION);
 }
 
 double hist_percentile(const struct hist *h, double percent)
@@ -184,30 +152,4 @@ double hist_at_rank(const struct hist *h, uint64_t rank)
 	while ((seen += h->bucket[i]) < rank)
 		i++;
 	return measure_bucket(h, i).middle;
-}
-
-uint64_t hist_corrected_count(const struct hist *h, uint64_t interval)
-{
-	return count_corrected_up_to(h, interval, HIST_MOST);
-}
-
-double hist_corrected_percentile(const struct hist *h, uint64_t interval, double percent)
-{
-	uint64_t count = hist_corrected_count(h, interval), rank = hist_rank(percent, count);
-	uint64_t least = h->min < interval ? h->min : interval;
-	unsigned low, high;
-
-	if (rank >= count)
-		return count ? (double)h->max : 0;
-	low = (unsigned)hist_index(least);
-	high = (unsigned)hist_index(h->max);
-	while (low < high) {
-		unsigned i = low + (high - low) / 2;
-
-		if (count_corrected_up_to(h, interval, hist_bucket_low(i + 1) - 1) >= rank)
-			high = i;
-		else
-			low = i + 1;
-	}
-	return measure_bucket_within(low, least, h->max).middle;
 }

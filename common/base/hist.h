@@ -102,13 +102,3 @@ struct hist_excess {
 	double sum;
 };
 struct hist_excess hist_excess(const struct hist *h, double from, double over);
-
-/*
- * Correct for coordinated omission: samples are taken one after the other, so while one takes long,
- * those that were due meanwhile are missing. With samples expected every INTERVAL (at least 1),
- * each sample V stands also for V - INTERVAL, V - 2 * INTERVAL and so on, down to INTERVAL. The
- * functions return the corrected number of samples, and a percentile of them within the error of V.
- * The cost per sample does not depend on its value.
- */
-uint64_t hist_corrected_count(const struct hist *h, uint64_t interval);
-double hist_corrected_percentile(const struct hist *h, uint64_t interval, double percent);

@@ -5,18 +5,12 @@
 
 #include "proto/record.h"
 
-#define PERCENTILE(name, key, words, percent, one_in)                                            \
-	{                                                                                        \
-		name, "latency_" key "_us", "latency_" key "_low_us", "latency_" key "_high_us", \
-			"latency_corrected_" key "_us", percent, words, one_in                   \
-	}
-
 static const struct percentile table[] = {
-	PERCENTILE("p50", "p50", "the median", 50, 2),
-	PERCENTILE("p90", "p90", "p90", 90, 10),
-	PERCENTILE("p99", "p99", "p99", 99, 100),
-	PERCENTILE("p99.9", "p99_9", "p99.9", 99.9, 1000),
-	PERCENTILE("p99.99", "p99_99", "p99.99", 99.99, 10000),
+	{"p50", "latency_p50_us", "latency_p50_low_us", "latency_p50_high_us", 50, "the median", 2},
+	{"p90", "latency_p90_us", NULL, NULL, 90, "p90", 10},
+	{"p99", "latency_p99_us", "latency_p99_low_us", "latency_p99_high_us", 99, "p99", 100},
+	{"p99.9", "latency_p99_9_us", NULL, NULL, 99.9, "p99.9", 1000},
+	{"p99.99", "latency_p99_99_us", NULL, NULL, 99.99, "p99.99", 10000},
 	{NULL},
 };
 
@@ -28,8 +22,8 @@ const struct percentile *percentiles(void)
 const struct percentile *percentile_of(const char *field)
 {
 	for (const struct percentile *p = table; p->name; p++)
-		if (strcmp(p->field, field) == 0 || strcmp(p->low, field) == 0 ||
-		    strcmp(p->high, field) == 0)
+		if (strcmp(p->field, field) == 0 ||
+		    (p->low && (strcmp(p->low, field) == 0 || strcmp(p->high, field) == 0)))
 			return p;
 	return NULL;
 }

@@ -19,8 +19,7 @@ struct record;
 struct percentile {
 	const char *name;      /* the user's name for it: "p99.9" */
 	const char *field;     /* of the record */
-	const char *low, *high; /* fields of its rank interval */
-	const char *corrected; /* field of the same percentile corrected for coordinated omission */
+	const char *low, *high; /* fields of its rank interval; NULL: it has none */
 	double percent;
 	const char *words; /* in the table: "99.9 %" */
 	uint64_t one_in;   /* one in this many samples is beyond it */

@@ -11,47 +11,18 @@
 #include "plan/test.h"
 #include "stat/quantile.h"
 
-#define STALL       10    /* a sample of this many medians is a stall */
-#define SAME_BUCKET 0.998 /* the middle of a bucket that is cut off differs by less */
-
-/* Ticks from one message to the next without a stall: the median, plus --latency_gap. */
-static uint64_t expected_interval(const struct endpoint *ep, double median_ticks)
-{
-	double gap_ns = (double)ep->options->experiment.latency_gap_us * 1e3;
-	double ticks = median_ticks + gap_ns / ep->clock->ns_per_tick;
-
-	return ticks > 1 ? (uint64_t)ticks : 1;
-}
-
-/*
- * Percentile P of H in us, corrected for stalls; NaN if there are too few samples for it. Those
- * that are made from one stall are no more than one: as many real ones as for any percentile must
- * be as long as it.
- */
-static double corrected_us(const struct endpoint *ep, const struct hist *h, uint64_t interval,
-			   const struct percentile *p)
-{
-	double ticks;
-
-	if (hist_corrected_count(h, interval) < percentile_needs(p))
-		return NAN;
-	ticks = hist_corrected_percentile(h, interval, p->percent);
-	if (hist_excess(h, ticks * SAME_BUCKET, 0).count < PERCENTILE_BEYOND)
-		return NAN;
-	return operation_latency_us(&ep->test->operation, clock_ticks_to_ns(ep->clock, ticks));
-}
+#define STALL 10 /* a sample of this many medians is a stall */
 
 /*
  * Coordinated omission: a ping-pong takes no samples during a stall, so a stall counts as one
- * sample, however long it is. Fill REC with the share of RUN_TICKS spent in stalls, and with the
- * percentiles of H corrected for the expected interval between two round trips. --latency_rate
- * needs no correction: it times a message from when the schedule has it sent.
+ * sample, however long it is. Fill REC with their number, and the share of RUN_TICKS spent in them.
+ * With --latency_rate each message is timed from when the schedule has it sent: a stall is many
+ * samples, and none is counted.
  */
 static void set_stalls(const struct endpoint *ep, const struct hist *h, uint64_t run_ticks,
 		       struct record *rec)
 {
 	double median = hist_percentile(h, 50);
-	uint64_t interval = expected_interval(ep, median);
 	struct hist_excess e;
 
 	if (ep->options->experiment.latency_rate || !hist_count(h) || !run_ticks)
@@ -59,17 +30,17 @@ static void set_stalls(const struct endpoint *ep, const struct hist *h, uint64_t
 	e = hist_excess(h, STALL * median, median);
 	rec->stalls = e.count;
 	rec->stall_percent = fmin(100 * e.sum / (double)run_ticks, 100);
-	for (const struct percentile *p = percentiles(); p->name; p++)
-		record_set(rec, record_find(p->corrected), corrected_us(ep, h, interval, p));
 }
 
-/* Set the percentiles of H, whose ticks are worth US, and their limits. */
+/* Set the percentiles of H, whose ticks are worth US, and the limits of those that have some. */
 static void set_percentiles(const struct hist *h, double us, struct record *rec)
 {
 	for (const struct percentile *p = percentiles(); p->name && hist_count(h); p++) {
 		struct quantile q = quantile_of_hist(h, p->percent, INTERVAL_CONFIDENCE);
 
 		record_set(rec, record_find(p->field), us * q.value);
+		if (!p->low)
+			continue;
 		record_set(rec, record_find(p->low), us * q.low);
 		record_set(rec, record_find(p->high), us * q.high);
 	}

@@ -103,7 +103,8 @@ static struct result_row *add_row(struct rows *to, const struct record *rec, enu
 static void clear_latency(struct record *sum)
 {
 	memset(&sum->latency, 0, sizeof(sum->latency));
-	memset(&sum->corrected, 0, sizeof(sum->corrected));
+	sum->stalls = 0;
+	sum->stall_percent = 0;
 	sum->intervals.worst_us = 0;
 	sum->bandwidth_gbps = 0;
 	sum->plus_minus = (struct plus_minus){0};

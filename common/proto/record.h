@@ -36,18 +36,14 @@ struct record {
 	struct {
 		double min_us, max_us, mean_us, stdev_us; /* half a round trip each */
 		double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
-		/* 95 % rank intervals of these five (stat/quantile.h); NaN: no sample is a limit */
+		/* 95 % rank intervals of two (stat/quantile.h); NaN: no sample is a limit */
 		struct percentile_limits {
-			double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
+			double p50_us, p99_us;
 		} low, high;
 	} latency;
 	/* round trips of at least ten times the median, and their excess as a share of the run */
 	uint64_t stalls;
 	double stall_percent;
-	/* for coordinated omission, see base/hist.h; 0: not measured, NaN: too few samples */
-	struct {
-		double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
-	} corrected;
 	struct {
 		double limit_gbps;      /* rate of the schedule */
 		uint64_t late_messages; /* posted later than 1 us after they were due */

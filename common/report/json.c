@@ -19,6 +19,8 @@ static void forget_percentiles(json_t *result, const struct record *rec)
 		if (!json_object_get(result, p->field) || percentile_known(rec, p->field))
 			continue;
 		json_object_set_new(result, p->field, json_null());
+		if (!p->low)
+			continue;
 		json_object_del(result, p->low);
 		json_object_del(result, p->high);
 	}

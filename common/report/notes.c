@@ -12,8 +12,7 @@
 #include "report/report.h"
 #include "stat/interval.h"
 
-#define MATTERS 2  /* a corrected percentile of this many times the measured one is noted */
-#define FELT    1  /* percent of the run in stalls that are told although they are few */
+#define FELT    1  /* percent of the run in stalls that are told */
 #define LONGER  10 /* times a run that was too short */
 
 /* A run of seconds that need not be longer; and of those in which a rate is none. */
@@ -115,51 +114,22 @@ static void note_disturbed(const struct report *r, const struct result_row *row)
 			    result_disturbance(row, text, sizeof(text)));
 }
 
-/* The lowest percentile that the correction for stalls raises MATTERS-fold; NULL: none. */
-static const struct percentile *stalled_percentile(const struct record *rec)
-{
-	for (const struct percentile *p = percentiles(); p->name; p++)
-		if (record_value(rec, record_find(p->corrected)) >
-		    MATTERS * record_value(rec, record_find(p->field)))
-			return p;
-	return NULL;
-}
-
-/* "12.3", "4.56": at least three digits, and at most two behind the point. */
-static struct units_text us_text(double us)
-{
-	struct units_text text;
-
-	snprintf(text.text, sizeof(text.text), "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
-	return text;
-}
-
+/* A percentile counts a stall as one sample: where stalls took long, it hides them. */
 static void note_stalls(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
-	const struct percentile *p = rec->stalls ? stalled_percentile(rec) : NULL;
-	const char *many = rec->stalls == 1 ? "" : "s";
 	struct units_text longest =
 		units_about_ns((r->about.test->operation.halved ? 2e3 : 1e3) * rec->latency.max_us);
-	char instead[40] = "", name[192];
+	char name[192];
 
-	row_name(r, row, name, sizeof(name));
-	if (!p && rec->stalls && rec->stalls < PERCENTILE_BEYOND && rec->stall_percent >= FELT)
-		report_note(r,
-			    "%s: %" PRIu64 " stall%s, the longest %s, took %.1f %% of the run: too "
-			    "few to correct the percentiles for",
-			    name, rec->stalls, many, longest.text, rec->stall_percent);
-	if (!p)
+	if (rec->stall_percent < FELT)
 		return;
-	if (percentile_known(rec, p->field))
-		snprintf(instead, sizeof(instead), ", not %s",
-			 us_text(record_value(rec, record_find(p->field))).text);
 	report_note(r,
 		    "%s: stalls took %.1f %% of the run (%" PRIu64 " round trip%s took 10 x the "
-		    "median or more, the longest %s): corrected for them, %s is %s us%s; "
-		    "for a steady sender, use the corrected one",
-		    name, rec->stall_percent, rec->stalls, many, longest.text, p->words,
-		    us_text(record_value(rec, record_find(p->corrected))).text, instead);
+		    "median or more, the longest %s), and percentiles count each once; for a "
+		    "steady sender, use --latency_rate",
+		    row_name(r, row, name, sizeof(name)), rec->stall_percent, rec->stalls,
+		    rec->stalls == 1 ? "" : "s", longest.text);
 }
 
 static void add_interval(struct report *r, const struct result_row *row)

@@ -128,6 +128,8 @@ static void add_percentile(json_t *row, const struct percentile *p, const double
 	struct quantile_ranks r = quantile_ranks(p->percent, count, 95);
 
 	json_object_set_new(row, p->field, json_real(sorted[hist_rank(p->percent, count) - 1]));
+	if (!p->low)
+		return;
 	json_object_set_new(row, p->low, r.low ? json_real(sorted[r.low - 1]) : json_null());
 	json_object_set_new(row, p->high,
 			    r.high <= count ? json_real(sorted[r.high - 1]) : json_null());

@@ -195,6 +195,27 @@ static void many_samples_are_few_merges(void **state)
 	free(h);
 }
 
+/* 900 of 10, and one of 1000: a stall of a tenth of all time is no percentile. */
+static void a_stall_of_a_tenth_of_the_time(void **state)
+{
+	struct hist *h = new_hist();
+	struct hist_excess e;
+
+	(void)state;
+	for (int i = 0; i < 900; i++)
+		hist_add(h, 10);
+	hist_add(h, 1000);
+	assert_true(hist_percentile(h, 99) == 10);
+	e = hist_excess(h, 100, 10);
+	assert_int_equal(e.count, 1);
+	assert_true(e.sum == 990);
+	e = hist_excess(h, 1001, 10);
+	assert_true(e.count == 0 && e.sum == 0);
+	e = hist_excess(h, 10, 10);
+	assert_true(e.count == 901 && e.sum == 990);
+	free(h);
+}
+
 static void it_is_small(void **state)
 {
 	(void)state;
@@ -212,6 +233,7 @@ int main(void)
 		cmocka_unit_test(buckets_join_without_gap),
 		cmocka_unit_test(merging_is_recording_both),
 		cmocka_unit_test(many_samples_are_few_merges),
+		cmocka_unit_test(a_stall_of_a_tenth_of_the_time),
 		cmocka_unit_test(it_is_small),
 	};
 

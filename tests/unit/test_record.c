@@ -95,16 +95,16 @@ static void a_stall_is_a_measurement(void **state)
 
 static void what_is_not_known_is_null(void **state)
 {
-	struct record rec = {.message_bytes = 1, .corrected.p99_us = NAN}, back;
-	const struct field *p99 = record_find("latency_corrected_p99_us");
+	struct record rec = {.message_bytes = 1, .latency.high.p99_us = NAN}, back;
+	const struct field *p99 = record_find("latency_p99_high_us");
 	json_t *json = record_to_json(&rec);
 	char text[40];
 
 	(void)state;
-	assert_true(json_is_null(json_object_get(json, "latency_corrected_p99_us")));
+	assert_true(json_is_null(json_object_get(json, "latency_p99_high_us")));
 	json_decref(json);
 	back = there_and_back(&rec, 2);
-	assert_true(isnan(back.corrected.p99_us));
+	assert_true(isnan(back.latency.high.p99_us));
 	assert_string_equal(record_format(&back, p99, text, sizeof(text)), "");
 }
 
