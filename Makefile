@@ -128,7 +128,9 @@ completion  := $(BUILD)/completions/rdmark
 
 schema	    := $(BUILD)/man/rdmark.schema.json
 
-all: $(binaries) $(BUILD)/bin/rdmark-plot $(pages) $(schema) $(completion)
+scripts	    := $(addprefix $(BUILD)/bin/,rdmark-plot rdmark-prom)
+
+all: $(binaries) $(scripts) $(pages) $(schema) $(completion)
 
 # Everything is rebuilt when the compiler, a flag or the version changes; not because a folder with its
 # build was copied or moved: where it is makes no difference to what is built; nor for a new program.
@@ -218,11 +220,13 @@ san:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread CFLAGS='-O1 -g' programs
 
 # One file, so that it works wherever it is put.
-$(BUILD)/bin/rdmark-plot: contrib/plot/rdmark-plot.in $(wildcard contrib/plot/*.jq contrib/plot/*.awk) Makefile
-	$(call say,PLOT,$@)
+$(BUILD)/bin/rdmark-plot: $(wildcard contrib/plot/*)
+$(BUILD)/bin/rdmark-prom: $(wildcard contrib/prom/*)
+$(scripts): Makefile
+	$(call say,SCRIPT,$@)
 	@mkdir -p $(@D)
-	$(Q)awk '$$1 == "@include" { while ((getline line <("contrib/plot/" $$2)) > 0) print line; next } \
-		{ gsub(/@VERSION@/, "$(VERSION)"); print }' $< >$@
+	$(Q)awk '$$1 == "@include" { while ((getline line <("$(dir $(filter %.in,$^))" $$2)) > 0) print line; next } \
+		{ gsub(/@VERSION@/, "$(VERSION)"); print }' $(filter %.in,$^) >$@
 	$(Q)chmod 755 $@
 
 # What options a program has follows from its file with main(): see man/traits. The findings are the
@@ -293,7 +297,7 @@ rpm deb:
 checks	    := check_rdmark gpu-check health-check rdmark.nhc slurm-check
 install: all
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR) $(addprefix $(DESTDIR)$(MANDIR)/man,$(sections)) $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)/examples $(DESTDIR)$(DOCDIR)/kubernetes
-	$(INSTALL) -m 755 $(binaries) $(BUILD)/bin/rdmark-plot $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 755 $(binaries) $(scripts) $(DESTDIR)$(BINDIR)
 	$(INSTALL) -m 755 $(addprefix contrib/examples/,$(checks)) $(DESTDIR)$(LIBEXECDIR)
 	$(INSTALL) -m 755 $(filter-out $(addprefix %/,$(checks)),$(wildcard contrib/examples/*)) $(DESTDIR)$(DOCDIR)/examples
 	for c in $(checks); do ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$c $(DESTDIR)$(DOCDIR)/examples/$$c || exit; done
@@ -302,7 +306,7 @@ install: all
 	$(INSTALL) -m 644 $(schema) $(DESTDIR)$(DATADIR)
 	$(INSTALL) -d $(DESTDIR)$(COMPLETIONDIR)
 	$(INSTALL) -m 644 $(completion) $(DESTDIR)$(COMPLETIONDIR)
-	for p in $(PROGRAMS) rdmark-plot rdmark-pairs; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
+	for p in $(PROGRAMS) rdmark-plot rdmark-prom rdmark-pairs; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
 
 # The names that perftest's users have in their scripts; not beside an installed perftest.
 compat := $(filter-out gdr_bw,$(PROGRAMS))

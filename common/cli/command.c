@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/options.h"
 
 #define COLUMN 19 /* of what an option does */
 
@@ -69,6 +70,8 @@ static int refuse(const struct command *c, const char *word, struct fault *f)
 		fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of %s", word, c->name);
 	else
 		fault_raise(f, FAULT_USAGE, 0, "unexpected argument '%.64s'", word);
+	if (options_instead(word + 2, size))
+		return fault_fix(f, "%s", options_instead(word + 2, size));
 	if (near)
 		return fault_fix(f, "did you mean --%s?", near->name);
 	return fault_fix(f, "`%s --help` shows its options", c->name);

@@ -181,7 +181,7 @@ struct output_options {
 	uint64_t out_json;        /* perftest's document */
 	const char *out_json_file;
 	const char *json; /* NULL none, "-" stdout */
-	const char *json_lines, *prom; /* files; NULL none */
+	const char *json_lines; /* file; NULL none */
 	const char *csv;
 	const char *title; /* of the documents; NULL: none */
 	uint64_t within_percent; /* for gdr_bw, as the next two */
@@ -297,6 +297,9 @@ int options_refuse(const struct options *o, const struct option_row *row, struct
  */
 int options_refuse_missing(const struct option_row *row, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
+
+/* What to do instead of an option of earlier versions, the SIZE bytes at NAME; NULL: it is none. */
+const char *options_instead(const char *name, size_t size);
 
 /* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */
 int options_check(const struct options *o, unsigned run, struct fault *f);

@@ -191,7 +191,7 @@ void options_help_server(FILE *out, const struct options *defaults)
 
 void options_help_check(FILE *out, const struct options *defaults)
 {
-	static const char *const own[] = {"ib-dev", "json", "json-lines", "prom", "title", "help"};
+	static const char *const own[] = {"ib-dev", "json", "json-lines", "title", "help"};
 
 	fprintf(out,
 		"usage: rdmark check [OPTION...]\n\n"

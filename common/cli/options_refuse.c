@@ -55,7 +55,16 @@ static const struct advice removed[] = {
 	{"tests", "name a test: rdmark read_bw HOST"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
 	{"strict", "see with jq '.results[].quality.disturbed' in the document of --json"},
+	{"prom", "run rdmark-prom FILE -o OUT: FILE is of --json, --json-lines or rdmark-pairs"},
 };
+
+const char *options_instead(const char *name, size_t size)
+{
+	for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++)
+		if (text_is_one_of(removed[i].names, name, size))
+			return removed[i].text;
+	return NULL;
+}
 
 bool options_applies(const struct option_row *row, unsigned traits)
 {
@@ -197,6 +206,8 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 			begins = true;
 			ambiguous |= !row->whole;
 		}
+	if (options_instead(word, size))
+		return fault_usage(f, options_instead(word, size), "unknown option %.60s", text);
 	if (size && refuse_perftest('\0', word, size, begins, f))
 		return -1;
 	if (ambiguous && list_near(o, word, size, 0, &names)) {
@@ -204,9 +215,6 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
-	for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++)
-		if (text_is_one_of(removed[i].names, word, size))
-			return fault_fix(f, "%s", removed[i].text);
 	/* In a short word few letters make another one of it. */
 	for (unsigned d = !size; d <= (size < SHORT_WORD ? 1 : 2); d++)
 		if (list_near(o, word, size, d, &names))

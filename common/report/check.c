@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
 #include "proto/fields.h"
+#include "proto/message.h"
 #include "report/document.h"
 #include "report/list.h"
 #include "report/notes.h"
-#include "report/prom.h"
 #include "verbs/hca.h"
 
 #define GROWTH_NS UINT64_C(100000000) /* counters that grow in it without a load are suspicious */
@@ -232,14 +233,26 @@ static json_t *checked_to_json(const struct checked *c)
 	return to;
 }
 
-static json_t *check_to_json(const struct check *k)
+/* The document: what was found, or, after F, why nothing could be checked. */
+static json_t *check_to_json(const struct check *k, const char *title, const struct fault *f)
 {
+	char utc[CLOCK_UTC_BYTES];
 	json_t *ports = json_array();
+	json_t *d = json_pack("{s:s, s:s}", "generator", "rdmark " RDMARK_VERSION, "finished_utc",
+			      clock_utc(utc));
 
+	if (title)
+		json_object_set_new(d, "title", json_text(title));
+	if (fault_is(f))
+		json_object_set_new(d, "error", message_fault_json(f));
+	else
+		json_object_set_new(d, "host", checked_to_json(&k->entry[0]));
 	for (size_t i = 1; i < k->count; i++)
 		json_array_append_new(ports, checked_to_json(&k->entry[i]));
-	return json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "host",
-			 checked_to_json(&k->entry[0]), "ports", ports);
+	if (!fault_is(f))
+		json_object_set(d, "ports", ports);
+	json_decref(ports);
+	return d;
 }
 
 static void print_check(struct check *k)
@@ -254,40 +267,23 @@ static void print_check(struct check *k)
 		       i ? "," : "\n");
 }
 
-/* Write what was found, the document D, to the files of --json and --json-lines, or K as text. */
-static int write_check(struct check *k, json_t *d, const struct output_options *o,
-		       struct fault *f)
+/* Write the document D to the files of --json and --json-lines, or, if there is no F, K as text. */
+static void write_check(struct check *k, json_t *d, const struct output_options *o,
+			struct fault *f)
 {
 	char *text = document_text(json_incref(d), false);
 	char *line = document_text(json_incref(d), true);
-	int rc = 0;
 
 	fault_phase(f, "writing the document");
-	if (!o->json)
+	if (o->json)
+		document_put(o->json, text, NULL, f);
+	else if (!fault_is(f))
 		print_check(k);
-	else
-		rc = document_put(o->json, text, NULL, f);
 	if (o->json_lines)
-		rc |= document_add(o->json_lines, line, NULL, f);
+		document_add(o->json_lines, line, NULL, f);
 	free(text);
 	free(line);
-	return rc;
-}
-
-/* Write the document D, or that nothing could be checked (NULL), to the file of --prom. */
-static int write_prom(const json_t *d, const struct output_options *o, int status, struct fault *f)
-{
-	struct prom_about about = {.file = o->prom};
-	char *text;
-	int rc;
-
-	if (!o->prom || document_to_stdout(o->prom)) /* which is refused */
-		return 0;
-	fault_phase(f, "writing the results");
-	text = prom_check(&about, d, status);
-	rc = document_put(o->prom, text, NULL, f);
-	free(text);
-	return rc;
+	json_decref(d);
 }
 
 /* The exit status of what K found and of F, a fault or none. */
@@ -301,25 +297,19 @@ static int status_of_check(const struct check *k, const struct fault *f)
 int check_ports(const char *program, const char *device, const struct output_options *output)
 {
 	struct check k = {.list = {NULL, 0}};
-	struct fault f = {0}, writing = {0};
-	json_t *d = NULL;
+	struct fault f = {0};
 	int rc = 0;
 
-	if (document_try(output, &f) == 0 && check_all(&k, device, &f) == 0) {
-		d = check_to_json(&k);
-		if (output->title)
-			json_object_set_new(d, "title", json_text(output->title));
-		write_check(&k, d, output, &f);
+	if (document_try(output, &f) == 0) {
+		check_all(&k, device, &f);
+		write_check(&k, check_to_json(&k, output->title, &f), output, &f);
 	}
-	if (write_prom(d, output, status_of_check(&k, &f), &writing) && !fault_is(&f))
-		f = writing;
 	if (fault_is(&f))
 		fault_print(&f, program, stderr);
 	else
 		rc = list_finish(stdout, program);
 	if (!rc)
 		rc = status_of_check(&k, &f);
-	json_decref(d);
 	free(k.entry);
 	hca_list_free(&k.list);
 	return rc;

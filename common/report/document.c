@@ -12,7 +12,6 @@
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "report/report.h"
-#include "report/prom.h"
 
 #define PERFTEST_JSON "perftest_out.json"
 
@@ -183,9 +182,8 @@ static const char *perftest_json_file(const struct output_options *o)
 int document_try(const struct output_options *o, struct fault *f)
 {
 	fault_phase(f, "opening the output files");
-	if (check_name("--json-lines", o->json_lines, f) || check_name("--prom", o->prom, f) ||
-	    try_file(o->json, false, f) || try_file(perftest_json_file(o), false, f) ||
-	    try_file(o->prom, false, f))
+	if (check_name("--json-lines", o->json_lines, f) || try_file(o->json, false, f) ||
+	    try_file(perftest_json_file(o), false, f))
 		return -1;
 	return try_file(o->json_lines, true, f);
 }
@@ -223,25 +221,6 @@ int document_add(const char *file, const char *text, struct stop *stop, struct f
 	return write_text(file, true, json_memory_failures() ? NULL : text, stop, f);
 }
 
-void report_refused(const struct options *o, const char *test, const struct fault *problem)
-{
-	const struct local_options *l = &o->local;
-	struct prom_about about = {.file = o->output.prom, .device = l->device, .peer = l->host};
-	struct fault f = {0}; /* PROBLEM is what is told */
-	char utc[CLOCK_UTC_BYTES], *text;
-	json_t *d;
-
-	if (!is_file(about.file))
-		return;
-	d = json_pack("{s:s, s:s, s:s, s:{s:i}}", "test", test, "status", "failed", "finished_utc",
-		      clock_utc(utc), "error", "exit_status", fault_exit_status(problem));
-	text = l->check ? prom_check(&about, NULL, fault_exit_status(problem))
-			: prom_run(&about, d);
-	document_put(about.file, text, NULL, &f);
-	free(text);
-	json_decref(d);
-}
-
 /* Write TEXT (freed), which is of R's run, as write_text() does, unless a key lacked memory. */
 static int write_own(struct report *r, const char *file, bool add, char *text, struct fault *f)
 {
@@ -256,7 +235,6 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 {
 	const struct output_options *o = &r->about.options->output;
 	const struct local_options *l = &r->about.options->local;
-	struct prom_about about = {o->prom, l->device, r->about.server ? NULL : l->host};
 	/* A persistent server that no client has connected to writes no document. */
 	bool idle = l->persistent && !json_object_size(r->run.ends) && !fault_is(problem);
 	bool wanted = document_keeps(r->about.options) && !idle;
@@ -271,8 +249,6 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 		d = json_document(r, problem, interrupted);
 	if (wanted && is_file(o->json_lines))
 		rc = write_own(r, o->json_lines, true, document_text(json_incref(d), true), f);
-	if (is_file(o->prom))
-		rc |= write_own(r, o->prom, false, prom_run(&about, d), f);
 	if (to_stdout)
 		json_object_del(d, "intervals"); /* they stand before it */
 	if (wanted && o->json)

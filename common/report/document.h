@@ -62,7 +62,7 @@ bool document_is_whole(const json_t *document);
 /* True if results are kept for a document. */
 static inline bool document_keeps(const struct options *o)
 {
-	return o->output.json || o->output.json_lines || o->output.prom;
+	return o->output.json || o->output.json_lines;
 }
 
 /* True if a document has the intervals: else they are printed before it. */

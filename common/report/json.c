@@ -197,6 +197,13 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 	}
 }
 
+/* Add TEXT, which the user gave, as KEY of TO; NULL: he did not. */
+static void add_text(json_t *to, const char *key, const char *text)
+{
+	if (text)
+		json_object_set_new(to, key, json_text(text));
+}
+
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
 {
 	const struct options *o = r->about.options;
@@ -211,8 +218,9 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 			      "experiment", experiment_describe(&o->experiment, o->traits),
 			      "effective", json_effective(&r->run.effective));
 
-	if (o->output.title)
-		json_object_set_new(d, "title", json_text(o->output.title));
+	add_text(d, "title", o->output.title);
+	add_text(d, "peer", o->local.host);
+	add_text(d, "device", o->local.device);
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set(d, "results", r->run.results);
 	if (json_array_size(r->run.summaries))

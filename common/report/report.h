@@ -136,12 +136,6 @@ int report_next(struct report *r, const struct fault *problem, bool interrupted,
 void report_discard(struct report *r);
 
 /*
- * The command line O of TEST was refused because of PROBLEM, before there is a report: the file of
- * --prom says that this run failed, or the figures of the one before would seem to be new.
- */
-void report_refused(const struct options *o, const char *test, const struct fault *problem);
-
-/*
  * End the run, with PROBLEM or without (fault_is() false); INTERRUPTED: a signal ended it early.
  * Writes the documents and releases R. Raises in F what could not be written; SIGPIPE if the reader
  * of stdout has closed it.

@@ -149,10 +149,7 @@ static const struct clash {
 	{"list", "json", NULL, LIST_INSTEAD},
 	{"list", "csv", NULL, LIST_INSTEAD},
 	{"list", "json-lines", NULL, LIST_INSTEAD},
-	{"list", "prom", NULL, LIST_INSTEAD},
 	{"check", "csv", NULL, CHECK_INSTEAD},
-	{"prom", "persistent", "The file has one run, and a server that stays has many",
-	 "give --prom to the clients"},
 	{"mmap", "persistent",
 	 "Clients could read what is in the file, and what other clients wrote",
 	 "start a server for one client, without --persistent"},
@@ -193,26 +190,6 @@ static int check_file(struct program *p)
 	fault_raise(&p->fault, FAULT_USAGE, 0, "--mmap in a server needs --auth");
 	fault_cause(&p->fault, "Everybody on the network could read and change the file");
 	return fault_fix(&p->fault, "say who may: --auth=key:FILE, or --auth=none for everybody");
-}
-
-/* The file of --prom, also if what is wrong stands before it; NULL: none. */
-static const char *prom_file(const struct program *p)
-{
-	const char *file = p->options.output.prom;
-
-	for (char **arg = p->argv + 1; !file && *arg && strcmp(*arg, "--") != 0; arg++) {
-		if (strncmp(*arg, "--prom=", 7) == 0)
-			file = *arg + 7;
-		else if (strcmp(*arg, "--prom") == 0)
-			file = arg[1];
-	}
-	return file;
-}
-
-void command_line_refused(struct program *p)
-{
-	p->options.output.prom = prom_file(p);
-	report_refused(&p->options, p->test->name, &p->fault);
 }
 
 /* What perftest's names, and a run without an end, mean for the output. */

@@ -74,14 +74,27 @@ static void judge_interruption(struct session *s)
 	}
 }
 
+/* The first option that P's run has to pass; NULL: it has none. */
+static const char *threshold_of(const struct program *p)
+{
+	const char *threshold = gates_threshold(&p->gates);
+
+	return !threshold && options_given(&p->options, "within") ? "--within" : threshold;
+}
+
+/* Put into the document which threshold the client's run had. */
+static void note_threshold(struct program *p)
+{
+	if (p->report.about.options && !p->server && threshold_of(p))
+		report_own_key(&p->report, "threshold", json_string(threshold_of(p)));
+}
+
 /* Fail a run with a threshold that the server's signal cut short: only a whole run can pass. */
 static void judge_part(struct session *s)
 {
 	struct program *p = s->program;
-	const char *threshold = gates_threshold(&p->gates);
+	const char *threshold = threshold_of(p);
 
-	if (!threshold && options_given(&p->options, "within"))
-		threshold = "--within";
 	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
 	    p->stop.signal || p->options.experiment.run_infinitely)
 		return;
@@ -110,6 +123,7 @@ static int finish_program(struct program *p, struct session *s)
 	if (!fault_is(&p->fault) && !p->server)
 		gates_verdict(&p->gates, &p->fault);
 	judge_part(s);
+	note_threshold(p);
 	if (p->report.about.options &&
 	    report_close(&p->report, &p->fault, s->link.interrupted, &writing) &&
 	    !fault_is(&p->fault))
@@ -241,10 +255,8 @@ int session_main(const struct test *const *tests, size_t count, char **argv)
 	json_memory_init();
 	rc = read_offers(&p, tests, count);
 	session_init(&s, &p);
-	if (rc) {
-		command_line_refused(&p);
+	if (rc)
 		return finish_program(&p, &s);
-	}
 	rc = inform(&p);
 	if (rc >= 0) {
 		free(p.offer);

@@ -112,12 +112,11 @@ int session_server(struct session *s);
 int listen_open(struct session *s);
 
 /*
- * command_line.c: read the command line, and set P's options, gates and repeat; after that failed,
- * say so in the file of --prom; the experiment at POINT of its sweep; set P's options to that; note
- * options without effect in tests, runs and on devices of TRAITS; all that are known before one is open.
+ * command_line.c: read the command line, and set P's options, gates and repeat; the experiment at
+ * POINT of its sweep; set P's options to that; note options without effect in tests, runs and on
+ * devices of TRAITS; all that are known before one is open.
  */
 int command_line_read(struct program *p);
-void command_line_refused(struct program *p);
 struct experiment command_line_experiment(const struct program *p, unsigned point);
 int command_line_point(struct program *p, unsigned point);
 void command_line_ignored(const struct program *p, unsigned traits);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Writes a judgement as a JSON document; for Prometheus; the hosts of suspects, what to measure
- * again, and the matrix.
+ * Writes a judgement as a JSON document; the hosts of suspects, what to measure again, and the
+ * matrix.
  */
 #include <jansson.h>
 #include <math.h>
@@ -9,7 +9,6 @@
 
 #include "judge.h"
 #include "proto/fields.h"
-#include "report/prom.h"
 
 #define GOOD_PARTNERS 2 /* good hosts that measure a suspect again */
 
@@ -140,88 +139,6 @@ char *judge_json(const struct judgement *j)
 		incast_json(&j->incast, j->body), "players", players, "input",
 		input_json(&j->body->counts), "title", *j->body->title ? j->body->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-}
-
-/* The labels of PLAYER, or of its host; the caller releases them. */
-static json_t *labels_of(const struct prom *p, const struct judgement *j, uint32_t player,
-			 bool host_only)
-{
-	const char *host = j->body->hosts.text[j->body->player[player].host];
-	const char *name = j->body->names.text[player];
-	json_t *labels = json_copy(p->labels);
-
-	prom_label(labels, "node", host);
-	if (!host_only && strlen(name) > strlen(host))
-		prom_label(labels, "device", name + strlen(host) + 1);
-	return labels;
-}
-
-static void add_player(struct prom *p, const struct judgement *j, uint32_t player)
-{
-	static const char *const way[MATRIX_WAYS] = {"send", "receive"};
-	json_t *labels = labels_of(p, j, player, false);
-
-	if (j->body->latency)
-		prom_add(p, PROM_PAIRS_OF_NORMAL, labels, judge_part(j, player, MATRIX_SEND));
-	for (enum matrix_way w = 0; w < MATRIX_WAYS && !j->body->latency; w++) {
-		double part = judge_part(j, player, w);
-
-		prom_add_labelled(p, PROM_PAIRS_OF_NORMAL, labels, "direction", way[w], part);
-		prom_add_labelled(p, PROM_PAIRS_BANDWIDTH, labels, "direction", way[w],
-				  part * judge_normal(j, player) * 1e9 / 8);
-	}
-	json_decref(labels);
-}
-
-static void add_suspects(struct prom *p, const struct judgement *j)
-{
-	uint32_t count[FINDING_CODES] = {0};
-
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		const struct suspect *s = &j->suspects.of[i];
-		json_t *labels;
-
-		count[judge_code(s)]++;
-		if (s->b != SUSPECT_NONE || s->kind == SUSPECT_GROUP)
-			continue;
-		labels = labels_of(p, j, s->a, s->is_host);
-		prom_add_labelled(p, PROM_PAIRS_SUSPECT, labels, "kind",
-				  finding_name(judge_code(s)), 1);
-		json_decref(labels);
-	}
-	for (enum finding_code c = SUSPECT_NEVER_CAME; c <= SUSPECT_NO_CPU; c++)
-		prom_add_labelled(p, PROM_PAIRS_SUSPECTS, p->labels, "kind", finding_name(c),
-				  count[c]);
-}
-
-/* What is known after a judgement. */
-static void add_judgement(struct prom *p, const struct judgement *j)
-{
-	const char *title = j->body->title;
-	static const char *const state[] = {"", "good", "undecided", "suspect", "lost"};
-
-	prom_add_labelled(p, PROM_TITLE, p->labels, "title", title, *title ? 1 : NAN);
-	for (enum host_state s = HOST_GOOD; s < HOST_STATES; s++)
-		prom_add_labelled(p, PROM_PAIRS_NODES, p->labels, "state", state[s],
-				  j->hosts_in[s]);
-	if (!j->body->latency)
-		prom_add(p, PROM_PAIRS_NORMAL, p->labels, judge_normal(j, 0) * 1e9 / 8);
-	for (uint32_t i = 0; i < j->m.players; i++)
-		if (!j->lost[i])
-			add_player(p, j, i);
-	add_suspects(p, j);
-}
-
-char *judge_prom(const struct judgement *j, const char *file, int status)
-{
-	struct prom p;
-
-	prom_begin(&p, file);
-	prom_add(&p, PROM_UP, p.labels, j != NULL);
-	prom_add(&p, PROM_EXIT_STATUS, p.labels, status);
-	if (j)
-		add_judgement(&p, j);
-	return prom_end(&p);
 }
 
 void judge_suspects(FILE *to, const struct judgement *j)

@@ -16,7 +16,7 @@
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
 struct judge {
-	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix, *prom;
+	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix;
 	double expect; /* Gb/s; 0: not given */
 	bool json;
 	char **files;
@@ -40,7 +40,6 @@ static const struct option_row options[] = {
 	       "write what to measure again, for `run --only FILE`"),
 	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
 	       "write all figures as CSV: rows send, columns receive"),
-	OPTION(prom, "prom", "FILE", COMMAND_TEXT, 0, "write each node's figures for Prometheus"),
 	OPTION(json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document in place of the report"),
 	{.name = NULL},
 };
@@ -171,7 +170,7 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 		if (of[i].name && put(of[i].name, composed_close(&text), f))
 			return -1;
 	}
-	return k->prom ? put(k->prom, judge_prom(j, k->prom, judge_status(j)), f) : 0;
+	return 0;
 }
 
 /* What B measured: "UNIT PROGRAM OPTION…", with the length of "UNIT PROGRAM"; "": not known. */
@@ -266,15 +265,9 @@ int judge_command(char **argv)
 	judgement_release(&j);
 	release(&k);
 	written = list_finish(stdout, PAIRS);
-	if (!fault_is(&f))
-		return written ? written : status;
-	status = pairs_failed(&f);
-	f = (struct fault){0};
-	fault_phase(&f, "writing");
-	/* what the file had was of another run */
-	if (k.prom && put(k.prom, judge_prom(NULL, k.prom, status), &f))
-		pairs_failed(&f);
-	return status;
+	if (fault_is(&f))
+		return pairs_failed(&f);
+	return written ? written : status;
 }
 
 /* What is read for each judgement of several must be there each time. */
@@ -301,7 +294,7 @@ int judge_check(char **argv, struct fault *f)
 	if (!rc && k.baseline)
 		rc = read_body(&k.body, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {
-		const char *written[] = {k.suspects, k.retest, k.matrix, k.prom};
+		const char *written[] = {k.suspects, k.retest, k.matrix};
 
 		for (size_t i = 0; !rc && i < sizeof(written) / sizeof(written[0]); i++)
 			rc = document_try(&(struct output_options){.json = written[i]}, f);

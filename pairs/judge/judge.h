@@ -21,12 +21,6 @@ void judge_report(FILE *to, const struct judgement *j);
  */
 char *judge_json(const struct judgement *j);
 
-/*
- * The text for Prometheus: series of the nodes, none of a pair, with the last part of FILE's name
- * and the exit STATUS. J: NULL after a failure. The caller frees it. NULL: no memory.
- */
-char *judge_prom(const struct judgement *j, const char *file, int status);
-
 /* What was measured from (rows) and to (columns) each player. */
 void judge_matrix(FILE *to, const struct judgement *j);
 

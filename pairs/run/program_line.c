@@ -19,7 +19,7 @@ static const char *const taken[] = {
 	"out_json_file",  "csv",           "interval",
 	"run_infinitely", "timeout",       "connect-timeout",
 	"wait_destroy",   "repeat",        "until-stable",
-	"prom",           "min-bw",        "max-lat",
+	"min-bw",        "max-lat",
 	"max-loss",       "min-msgrate",   "limit_bw",
 	"limit_msgrate",
 };

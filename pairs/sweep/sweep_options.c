@@ -51,7 +51,7 @@ static const struct command sweep = {
 		"\n"
 		"Also of run: --seed, --slot, --one-way, --only, --at-once, --alone, --for,\n"
 		"--rails, --port, --port-step and --title; and of judge: --groups, --baseline,\n"
-		"--expect, --matrix and --prom.\n",
+		"--expect and --matrix.\n",
 	.options = options,
 };
 
@@ -61,7 +61,6 @@ static const struct option_row judge_options[] = {
 	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged, "prom", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 

@@ -28,6 +28,7 @@ setup_file() {
 	n3_is_slow
 	says job.out n3 '6 nodes: '
 	[[ ! -x $(type -P gnuplot) || -s $(echo pairs-*.svg) ]] || fail 'no picture'
+	grep -q '^rdmark_pairs_suspect{file="pairs.prom",node="n3",' pairs.prom || fail 'nothing for node_exporter'
 }
 
 @test "srun: groups are the leaf switches of Slurm's topology, as the man page reads them" {

@@ -29,7 +29,7 @@ until_blocked() {
 @test "a file that is a FIFO without a reader: a signal ends the client, which says what it could not write" {
 	local option program
 	mkfifo fifo
-	for option in --json --json-lines --prom --out_json_file; do
+	for option in --json --json-lines --out_json_file; do
 		for program in send_bw send_lat; do
 			server "$program"
 			start_client "$program" -n 20 "$option=fifo"
@@ -51,7 +51,7 @@ until_blocked() {
 @test "a FIFO whose reader comes late gets all" {
 	local option
 	mkfifo fifo
-	for option in --json --json-lines --csv --prom; do
+	for option in --json --json-lines --csv; do
 		server send_bw
 		start_client send_bw -n 20 "$option=fifo"
 		[[ $option == --csv ]] || finish server
@@ -205,26 +205,23 @@ serves() {
 }
 
 @test "a document that is too large: that is said, the old one stays, and no temporary file" {
-	local option
 	command -v prlimit >/dev/null || skip 'prlimit is not here (util-linux)'
-	for option in --json --prom; do
-		echo old >file
-		server send_bw
-		proxy
-		start_client send_bw -D 60 -s 64 --quiet "$option=file"
-		await 'client round' 'client round' 'client alive'
-		prlimit --pid "${pid[client]}" --fsize=1500
-		told client INT
-		finish server
-		ended client 130
-		says client.err 'writing file: ' 'File too large' 'Fix: raise the limit'
-		[[ $(echo file*) == file && $(<file) == old ]] || fail "$(echo file*): $(<file)"
-	done
+	echo old >file
+	server send_bw
+	proxy
+	start_client send_bw -D 60 -s 64 --quiet --json=file
+	await 'client round' 'client round' 'client alive'
+	prlimit --pid "${pid[client]}" --fsize=1500
+	told client INT
+	finish server
+	ended client 130
+	says client.err 'writing file: ' 'File too large' 'Fix: raise the limit'
+	[[ $(echo file*) == file && $(<file) == old ]] || fail "$(echo file*): $(<file)"
 }
 
 @test "a link where a temporary file of that process number could be is not followed" {
 	local option
-	for option in --json --prom --out_json_file; do
+	for option in --json --out_json_file; do
 		echo kept >victim
 		server send_bw
 		through=(bash -c 'ln -s victim "file.$$.tmp" && exec "$@"' -)

@@ -49,7 +49,7 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 	[[ $line == *PREFIX=/usr/local* ]]
 	stage=$BATS_TEST_TMPDIR/stage
 	eval "$line DESTDIR=$stage" >make.out 2>&1 || { tail make.out; return 1; }
-	for name in "${all_programs[@]}" rdmark rdmark-plot rdmark-pairs; do
+	for name in "${all_programs[@]}" rdmark rdmark-plot rdmark-prom rdmark-pairs; do
 		[[ $("$stage/usr/local/bin/$name" --version) == *"$(sed -n 's/^VERSION := //p' Makefile)"* ]]
 		[[ -s $stage/usr/local/share/man/man1/$name.1 ]]
 		[[ -s $stage/usr/local/share/bash-completion/completions/$name ]]
@@ -64,5 +64,5 @@ shown() { sed -n "s/^    \($1[^#]*\).*/\1/p" "$top/README.md" | head -n 1; }
 		[[ $(readlink "$stage/usr/local/share/doc/rdmark/examples/$name") == "../../../../libexec/rdmark/$name" ]]
 	done
 	# No folder of the build is in what was installed, and it needs none.
-	! grep -rqF "$copy" "$stage/usr/local/share" "$stage/usr/local/bin/rdmark-plot"
+	! grep -rqF "$copy" "$stage/usr/local/share" "$stage/usr/local/bin/rdmark-plot" "$stage/usr/local/bin/rdmark-prom"
 }

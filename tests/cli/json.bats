@@ -173,7 +173,7 @@ loaded_rdma_core() {
 	ln -s real.json link.json
 	ln -s /proc/self/fd/1 stdout
 	mkfifo fifo
-	for option in json prom out_json_file; do
+	for option in json out_json_file; do
 		echo old >real.json
 		pair send_bw -n 20 "--$option=link.json"
 		[[ -L link.json && $(<real.json) != old ]] || fail "--$option: not through the link"

@@ -19,7 +19,7 @@ setup_file() {
 	done
 }
 
-# rdmark and rdmark-pairs start the programs and rdmark-plot is a script: none of what follows is true of them.
+# rdmark and rdmark-pairs start the programs; rdmark-plot and rdmark-prom are scripts: none of what follows is true of them.
 programs() {
 	local page
 	for page in "$top"/man/*.1.in; do
@@ -60,10 +60,13 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	done
 }
 
-@test "rdmark-plot: every option of --help is in its page, and the other way round" {
+@test "rdmark-plot, rdmark-prom: every option of --help is in its page, and the other way round" {
 	need_mandoc
-	diff <("$bin/rdmark-plot" --help | options) \
-		<(rendered rdmark-plot.1 | section OPTIONS | grep '^     -' | options)
+	local script
+	for script in rdmark-plot rdmark-prom; do
+		diff <("$bin/$script" --help | options) \
+			<(rendered "$script.1" | section OPTIONS | grep '^     -' | options)
+	done
 }
 
 @test "rdmark-pairs: every option of its commands is in its page, and the other way round" {
@@ -295,6 +298,7 @@ source_keys() {
 	case $1 in
 	document)
 		literals json_document common/report/json.c
+		literals note_threshold common/session/program.c
 		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
 		;;
 	error)

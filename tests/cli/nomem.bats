@@ -79,7 +79,6 @@ starved_command() {
 @test "rdmark-pairs judge has no memory: it says so, or judges the same" {
 	local said=$BATS_TEST_DIRNAME/pairs_lines.jsonl
 	not_sanitized 'it has an allocator of its own'
-	starved_command 3 12 15 rdmark-pairs judge --prom=judge.prom "$said"
 	starved_command 3 12 15 rdmark-pairs judge --json --baseline="$said" "$said"
 	starved_command 3 12 15 rdmark-pairs judge --matrix=matrix --suspects=suspects "$said"
 	sed 's/"gbps"/"us"/; s/"write_bw"/"write_lat"/' "$said" >latency

@@ -246,7 +246,7 @@ no_device_here() {
 
 @test "an empty text value is refused" {
 	local option
-	for option in --ib-dev= --json= --json-lines= --prom= --csv= --out_json_file=; do
+	for option in --ib-dev= --json= --json-lines= --csv= --out_json_file=; do
 		cli send_bw "$option"
 		ended cli 2
 		says cli.err "${option%=}" 'needs a value' "$option"

@@ -192,7 +192,7 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 
 @test "a result file that cannot be written is told at once" {
 	local option
-	for option in --json --json-lines --prom --csv --out_json_file; do
+	for option in --json --json-lines --csv --out_json_file; do
 		cli send_bw "$option=/no/such/folder/file"
 		ended cli 1
 		says cli.err /no/such/folder/file 'No such file'
@@ -203,24 +203,10 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	cli send_bw --json-lines -
 	ended cli 2
 	says cli.err '--json-lines needs the name of a file' 'Fix: use --json for standard output'
-	cli send_bw --prom=-
-	ended cli 2
-	says cli.err '--prom needs the name of a file'
-	cli send_bw --prom f --persistent
-	ended cli 2
-	says cli.err '--prom cannot be used with --persistent' 'Fix: give --prom to the clients'
-	cli rdmark localhost --prom f
-	ended cli 2
-	says cli.err '--prom cannot be used with all tests' 'Fix: name a test'
-	cli send_bw --prom f --list
-	ended cli 2
-	says cli.err '--list cannot be used with --prom'
 	cli send_bw --json-lines lines --list
 	ended cli 2
 	says cli.err '--list cannot be used with --json-lines'
 	[[ ! -e lines && ! -e ./- ]] || fail 'it was written'
-	# What a refused command line says is in that file, too, since an older run's would stay.
-	grep -q '^rdmark_up{.*} 0$' f || fail "f: $(<f)"
 }
 
 @test "a server that is not there: exit 4 within the deadline, with what to do" {

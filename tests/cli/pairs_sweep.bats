@@ -137,8 +137,8 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	sweep --once --schedule group=leaves --groups one
 	[[ $output != *'slow between groups'* ]]
 	rm lines
-	sweep --once --prom nodes.prom
-	[[ $output != *'slow between groups'* && -s nodes.prom ]]
+	sweep --once
+	[[ $output != *'slow between groups'* ]]
 }
 
 @test "--start is refused: each step has its own" {
@@ -226,14 +226,14 @@ refused_like_run() {
 	echo alone >bad
 	mkfifo pipe
 	for words in '--groups nowhere' '--groups bad' '--baseline nowhere' '--baseline good' '--groups pipe' '--baseline pipe' '--output /nowhere/x' \
-		'1 --suspects /nowhere/x' '1 --matrix /nowhere/x' '1 --prom /nowhere/x' '1 --prom .'; do
+		'1 --suspects /nowhere/x' '1 --matrix /nowhere/x' '1 --matrix .'; do
 		# shellcheck disable=SC2086 # words
 		sweep ${words#1 }
 		[[ $status == "$([[ $words == 1* ]] && echo 1 || echo 2)" && $stderr == 'rdmark-pairs: '* && ! -e lines && ! -e started ]] ||
 			{ echo "$words: $status: $stderr"; return 1; }
 	done
 	echo kept >matrix
-	sweep --matrix matrix --prom /nowhere/x
+	sweep --matrix matrix --suspects /nowhere/x
 	[[ $(<matrix) == kept ]]
 }
 

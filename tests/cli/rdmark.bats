@@ -54,7 +54,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 		shown+=$'\n'$output
 	done
 	run -0 "$bin/rdmark" check -d x -h
-	says 'usage: rdmark check [OPTION...]' --ib-dev --json --prom
+	says 'usage: rdmark check [OPTION...]' --ib-dev --json --title
 	[[ $output != *--size* ]]
 	shown+=$'\n'$output
 	run awk 'length > 80' <<<"$shown"

@@ -3,7 +3,7 @@
 # bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
 #
-# --title: what a run is, in its documents, in the file for Prometheus, and in pictures.
+# --title: what a run is, in its documents, for Prometheus, and in pictures.
 
 load ../lib/rdmark
 
@@ -42,7 +42,8 @@ over() { # the server is told to end, and does
 
 @test "a title is any text, of which no parser stumbles; control characters and other bytes are refused" {
 	local odd=$'"a\\b" {c}%s$(d)ü'
-	pair send_lat -n 20 --title "$odd" --json=c.json --prom=c.prom
+	pair send_lat -n 20 --title "$odd" --json=c.json
+	"$RDMARK_BIN/rdmark-prom" c.json -o c.prom
 	json c.json '.title == $odd' --arg odd "$odd"
 	says c.prom 'title="\"a\\b\" {c}%s$(d)ü"} 1'
 	for odd in $'two\nlines' $'\e[31m' $'a\xe2\x80\xa8b' $'\xe2\x80\xaeb' $'\xff\xc3('; do
@@ -53,21 +54,22 @@ over() { # the server is told to end, and does
 	done
 }
 
-@test "--prom: the title is a label of one series, so that no other changes with it" {
-	pair write_bw -n 20 --prom=c.prom
+@test "rdmark-prom: the title is a label of one series, so that no other changes with it" {
+	pair write_bw -n 20 --json=c.json
+	"$RDMARK_BIN/rdmark-prom" c.json -o c.prom
 	says_no c.prom rdmark_title_info
 	grep -o '^[^ ]*' c.prom >series
-	pair write_bw -n 20 --title 'rack 7' --prom=c.prom
+	pair write_bw -n 20 --title 'rack 7' --json=c.json
+	"$RDMARK_BIN/rdmark-prom" c.json -o c.prom
 	says c.prom '# TYPE rdmark_title_info gauge' "peer=\"$host\",title=\"rack 7\"} 1"
 	[[ $(grep -o '^[^ ]*' c.prom | grep -vxFf series) == rdmark_title_info* ]] || fail "$(<c.prom)"
 	[[ $(grep -c 'rack 7' c.prom) == 1 ]] || fail "$(<c.prom)"
 }
 
 @test "--check has it, too" {
-	start client send_lat --check --title 'before the job' --json=c.json --prom=c.prom
+	start client send_lat --check --title 'before the job' --json=c.json
 	finish client
 	json c.json '.title == "before the job"'
-	says c.prom 'rdmark_title_info{file="c.prom",title="before the job"} 1'
 }
 
 @test "a title has at most 200 bytes, and at least one" {

@@ -15,15 +15,22 @@ setup_file() {
 	export units=$BATS_FILE_TMPDIR/usr/lib/systemd/system
 }
 
-# begun UNIT [INSTANCE [OPTION…]]: what ExecStart= of it says, with these for the variable, to its end. Its
-# StateDirectory is here, with the umask that it has.
+# words UNIT KEY [INSTANCE [OPTION…]]: the command of KEY= there, with these for the variable, in $words.
+words() { read -ra words <<<"$(line "$units/$1" "$2" | sed "s|^-||; s|^/usr/bin/||; s|\$RDMARK_[A-Z_]*|${*:4}|; s|%i|${3-}|g; s|%S|$PWD|g")"; }
+
+# begun UNIT [INSTANCE [OPTION…]]: what it starts, from ExecStartPre= to ExecStopPost=. Its StateDirectory is
+# here, with the umask that it has.
 begun() {
 	local words
-	read -ra words <<<"$(line "$units/$1" ExecStart | sed "s|^/usr/bin/||; s|\$RDMARK_[A-Z_]*|${*:3}|; s|%i|${2-}|g; s|%S|$PWD|g")"
 	mkdir -p "$(line "$units/$1" StateDirectory)"
 	umask "$(line "$units/$1" UMask | tail -n 1)"
+	words "$1" ExecStartPre
+	"${words[@]}"
+	words "$1" ExecStart "${@:2}"
 	start unit "${words[@]}"
 	finish unit
+	words "$1" ExecStopPost "${@:2}"
+	"$RDMARK_BIN/${words[0]}" "${words[@]:1}"
 }
 
 @test "systemd knows every line, they are sandboxed, and they start what there is" {

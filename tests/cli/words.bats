@@ -175,7 +175,7 @@ unsaid() {
 @test "words: what no message says is in no string of a program" {
 	mapfile -t all < <(find "$top"/common "$top"/{send,write,read,atomic}_{bw,lat} "$top"/{gdr_bw,rdmark,pairs} -name '*.[ch]' -o -name '*.def')
 	sources "${all[@]}" >lines
-	unsaid lines "$top"/contrib/plot/*.{jq,in} >found
+	unsaid lines "$top"/contrib/{plot,prom}/*.{jq,in} >found
 	[[ ! -s found ]] || fail "$(sort found | uniq -c)"
 }
 

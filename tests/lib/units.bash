@@ -28,7 +28,7 @@ units_are_right() {
 	# Monitoring reads the files of checks.
 	for unit in "$1"/rdmark-check{,@}.service; do
 		[[ $(line "$unit" UMask | tail -n 1) == 0022 ]]
-		[[ $(line "$unit" ExecStart) == *" --prom=%S/$(line "$unit" StateDirectory)/"*.prom\ * ]]
+		[[ $(line "$unit" ExecStopPost) == "-/usr/bin/rdmark-prom "*" -o %S/$(line "$unit" StateDirectory)/"*.prom ]]
 	done
 	! grep -r @ "$1" | grep -vE 'rdmark(-check)?@[A-Z.a-z]|SystemCallFilter=~?@[a-z-]+$|: *#.* @resources ' || return 1
 	! grep '%[^S]' "$1"/rdmark-{server,check}.service || return 1
@@ -39,7 +39,7 @@ verified() {
 	local said unit
 	command -v systemd-analyze >/dev/null || skip 'systemd-analyze is not here'
 	mkdir -p unit
-	for unit in "$1"/*; do sed "s|^ExecStart=/usr/bin|ExecStart=$2|" "$unit" >"unit/${unit##*/}"; done
+	for unit in "$1"/*; do sed -E "s|^(Exec[A-Za-z]*=-?)/usr/bin|\1$2|" "$unit" >"unit/${unit##*/}"; done
 	for unit in rdmark@write_bw.service rdmark-check@node-1.{service,timer}; do cp "unit/${unit/@*./@.}" "unit/$unit"; done
 	said=$(systemd-analyze verify --man=no "$PWD"/unit/*@?*.{service,timer} "$PWD"/unit/rdmark-*[a-z].{service,timer} 2>&1 |
 		grep -E '(^| |/)rdmark[^ ]*[:]' || :)
