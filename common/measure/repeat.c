@@ -174,6 +174,15 @@ static struct units_text repeat_number(const struct repeat *r, double value)
 	return us;
 }
 
+/* "0.94", "9.4", "94", "940". */
+static struct units_text percent_text(double percent)
+{
+	struct units_text t;
+
+	snprintf(t.text, sizeof(t.text), "%.*f", percent < 1 ? 2 : percent < 10, percent);
+	return t;
+}
+
 /* "stable", "not stable: the second half of the runs is 2.3 % higher than the first". */
 static void add_verdict(const struct repeat *r, const struct stable *st, char *buf, size_t size)
 {
@@ -185,8 +194,8 @@ static void add_verdict(const struct repeat *r, const struct stable *st, char *b
 	if (st->state == STABLE_FEW)
 		text_add(buf, size, "at least %d runs are needed", STABLE_LEAST);
 	else if (st->state == STABLE_DIFFERS)
-		text_add(buf, size, "the second half of the runs is %.2g %% %s than the first",
-			 fabs(st->rise) * 100, st->rise > 0 ? "higher" : "lower");
+		text_add(buf, size, "the second half of the runs is %s %% %s than the first",
+			 percent_text(fabs(st->rise) * 100).text, st->rise > 0 ? "higher" : "lower");
 	else if (st->mean.state == INTERVAL_PHASES)
 		text_add(buf, size, "it varies in phases too long for so few runs");
 	else if (st->mean.state == INTERVAL_EVENTS)
@@ -220,9 +229,9 @@ static void add_spread(const struct repeat *r, const struct interval *mean, char
 		 r->latency ? "us on average" : unit_name(r->gbits), repeat_number(r, s.min).text,
 		 repeat_number(r, s.max).text, s.cv * 100);
 	if (isfinite(mean->half) && mean->mean > 0)
-		text_add(buf, size, ", mean %s ± %.2g %% (%.4g %%)",
-			 repeat_number(r, mean->mean).text, 100 * mean->half / mean->mean,
-			 INTERVAL_CONFIDENCE);
+		text_add(buf, size, ", mean %s ± %s %% (%.4g %%)",
+			 repeat_number(r, mean->mean).text,
+			 percent_text(100 * mean->half / mean->mean).text, INTERVAL_CONFIDENCE);
 }
 
 const char *repeat_text(const struct repeat *r, char *buf, size_t size)

@@ -165,7 +165,7 @@ static void verdicts(void **state)
 	json_decref(s);
 	assert_string_equal(text,
 			    "64 B: 10 runs: median 1192.09 MiB/s, 1192.09 to 1192.09, deviation "
-			    "0.00 %, mean 1192.09 ± 0 % (95 %); stable");
+			    "0.00 %, mean 1192.09 ± 0.00 % (95 %); stable");
 	for (int i = 0; i < 150; i++)
 		figure[i] = 200 - i;
 	s = summed_up("--until-stable=1", figure, text, sizeof(text));
