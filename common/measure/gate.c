@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "measure/gate.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "finding/finding.h"
-#include "finding/lift.h"
 #include "finding/thresholds.h"
 #include "measure/result.h"
 #include "proto/fields.h"
@@ -48,38 +46,10 @@ static bool misses(const struct gates *g, const struct gate *gate, const struct 
 	return !figure_known(gate, rec) || is_past(gate, gate_value(g, gate, rec));
 }
 
-/*
- * Could ROW, which misses GATE, meet it with all of its CPU? At its best a rate, also that of what
- * arrived, is higher by what the lack explains, up to the link's; round trips are as short as the
- * shortest, and all alike.
- */
-static bool best_meets(const struct gates *g, const struct gate *gate, const struct result_row *row)
+/* True if a measuring thread lacked its CPU: what it reached is the CPU's figure then. */
+static bool is_starved(const struct result_row *row)
 {
-	const struct record *rec = row->record;
-	double had[2], us = rec->latency.mean_us, value = gate_value(g, gate, rec), more;
-
-	for (int end = 0; end < 2; end++)
-		had[end] = row->disturbed.reasons[end] & QUALITY_OF_CPU
-				   ? row->disturbed.quality[end].on_cpu_percent / 100
-				   : 1;
-	if (gate->share && row->direction != RESULT_BOTH_WAYS) /* a sender loses none by that */
-		had[row->direction == RESULT_FORWARD ? RESULT_CLIENT : RESULT_SERVER] = 1;
-	if (had[0] * had[1] >= 1)
-		return false;
-	more = exp(quality_lift(had, gate->share ? 0 : us, rec->latency.min_us));
-	if (!figure_known(gate, rec)) /* it got too few messages through, or none */
-		return is_rate(gate) ||
-		       (double)percentile_samples(rec) * more >=
-			       (double)percentile_needs(percentile_of(gate->field->key));
-	if (gate->share)
-		return !is_past(gate, fmax(0, 100 - (100 - value) * more));
-	if (us > 0)
-		more = us / fmax(us / more, LATENCY_LEAST_US);
-	else if (g->link_gbps > 0 && rec->bandwidth_gbps > 0)
-		more = fmin(more, g->link_gbps / rec->bandwidth_gbps);
-	if (!gate->ceiling)
-		return !is_past(gate, value * more);
-	return !is_past(gate, strcmp(gate->what, "stdev") == 0 ? 0 : us / more);
+	return (row->disturbed.reasons[0] | row->disturbed.reasons[1]) & QUALITY_OF_CPU;
 }
 
 /* "0.0001", "12.3457", "9000000": without an exponent, except for values close to 0. */
@@ -215,9 +185,9 @@ static bool is_unknown(struct gates *g, const struct gate *gate, const struct re
 		fault_fix(f, "put the two ends on different hosts");
 		return true;
 	}
-	if (!misses(g, gate, row->record) || !best_meets(g, gate, row))
+	if (!misses(g, gate, row->record) || !is_starved(row))
 		return false;
-	describe_miss(g, gate, row, "cannot tell: ", f);
+	describe_miss(g, gate, row, "disturbed: ", f);
 	return true;
 }
 

@@ -63,7 +63,7 @@ enum gates_of {
 
 /*
  * Check ROW by the gates OF it. LINK_GBPS: the rate of the link that carried it; 0 or NaN: unknown.
- * A row that may only miss a threshold because its threads lacked their CPUs cannot be judged.
+ * A row that misses a threshold and one of whose threads lacked its CPU is not judged.
  */
 void gates_judge(struct gates *g, const struct result_row *row, enum gates_of of, double link_gbps);
 

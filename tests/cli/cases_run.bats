@@ -136,7 +136,7 @@ why() { jq -r '.error.message' c.json; }
 }
 
 @test "case 21: per cent of a link whose rate is not known: cannot tell, 77" {
-	export SIMVERBS_DEVICES='rxe0 vendor=0xffffff gid.1=v2/127.0.0.1/e0' SIMVERBS_GBPS=4
+	export SIMVERBS_DEVICES='rxe0 vendor=0xffffff gid.1=v2/127.0.0.1/e0' SIMVERBS_GBPS=4 SIMVERBS_CPU=200
 	server write_bw
 	client write_bw -s 64k -n 500 --min-bw 90% --json=c.json
 	finish server

@@ -26,7 +26,7 @@ judged() {
 	if [[ $1 == 77 ]]; then
 		json c.json '.status == "unavailable" and .error.code == "unavailable" and .error.exit_status == 77
 			and .error.from_peer == false and (.results | length) > 0'
-		says client.err 'judging the results: cannot tell: ' ' What disturbed it may be why: ' \
+		says client.err 'judging the results: disturbed: ' ' What disturbed it may be why: ' \
 			"Fix: free this program's CPU: " ', and measure again.'
 	elif [[ $1 == 6 ]]; then
 		json c.json '.status == "below_threshold" and .error.code == "threshold" and .error.exit_status == 6
@@ -237,45 +237,45 @@ stopped() {
 	judged 0 send_lat -n 30 --max-lat min=50000
 }
 
-@test "a threshold that is missed only for want of CPU, perhaps: cannot tell, 77; met in spite of it, 0; missed anyway, 6" {
+@test "a threshold that is missed by a run that lacked its CPU: disturbed, 77, however far; met in spite of it, 0" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the CPU is had for as long as it is had'
-	export SIMVERBS_GBPS=2 # of 100; 36 at best, if 90 % of the CPU was not there
+	export SIMVERBS_GBPS=2 # of 100
 	local client_had=10 bw=(write_bw -s 1m -n 30)
 	judged 77 "${bw[@]}" --min-bw 2.1 --json=c.json
 	"$RDMARK_BIN/rdmark-prom" c.json -o c.prom
 	grep -q '^rdmark_up{.*} 1$' c.prom && ! grep -q '^rdmark_thresholds_met{' c.prom || fail "$(<c.prom)"
-	says client.err 'cannot tell: 1 MiB, client to server: bandwidth ' ' of 2.1 Gb/s (' "may be why: client: the thread got 10"
+	says client.err 'disturbed: 1 MiB, client to server: bandwidth ' ' of 2.1 Gb/s (' "may be why: client: the thread got 10"
 	judged 0 "${bw[@]}" --min-bw 0.01
-	judged 6 "${bw[@]}" --min-bw 90
+	judged 77 "${bw[@]}" --min-bw 90
+	judged 77 "${bw[@]}" --min-bw 101 # though no link carries more than it does
 	judged 77 "${bw[@]}" --min-bw 2.1 --max-loss 0 -c UC --write_with_imm
-	judged 6 "${bw[@]}" --min-bw 2.1 --min-msgrate 1G # one is missed anyway
+	judged 77 "${bw[@]}" --min-bw 0.01 --min-msgrate 1G
 	says client.err 'message rate '
 	says_no client.err 'bandwidth '
 	judged 77 write_bw -s 512k,1m -n 30 --min-bw 2.1
 	says client.err 'at -s 524288: judging'
-	judged 6 write_bw -s 1m,2 -n 30 --min-bw 2.1 # of the small one it is certain
-	says client.err 'at -s 2: judging the results: 2 B, ' '1 of 2 rows miss'
-	client_had=1
-	judged 6 "${bw[@]}" --min-bw 101 # no link carries more than it does
+	client_had=97 # by 1 % of its rate, or half of it
+	judged 77 "${bw[@]}" --min-bw 4
+	client_had=99
+	judged 6 "${bw[@]}" --min-bw 4
 }
 
-@test "the same of latencies: down to the shortest one; of two that lack their CPUs it says nothing" {
+@test "the same of latencies, and of either end's thread" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the CPU is had for as long as it is had'
 	export SIMVERBS_LATENCY_NS=2000000
 	local client_had=10
-	judged 6 send_lat -n 30 --max-lat p50=1900
-	judged 6 send_lat -D 0.1 --max-lat p99=9000000 # it got too few through with all of its CPU, too
-	says client.err 'p99 not measured: it needs ' 'Fix: use a longer -D or a larger -n.'
-	judged 77 send_lat -n 30 --max-lat p50=1000000,stdev=0.0001
-	says client.err 'cannot tell: 2 B, ping-pong: stdev '
-	judged 6 send_lat -n 30 --min-msgrate 300
-	local server_had=20
+	judged 77 send_lat -n 30 --max-lat p50=1900
 	judged 77 send_lat -D 0.1 --max-lat p99=9000000
-	says client.err 'cannot tell: 2 B, ping-pong: p99 not measured: it needs '
+	says client.err 'disturbed: 2 B, ping-pong: p99 not measured: it needs '
+	judged 77 send_lat -n 30 --max-lat p50=1000000,stdev=0.0001
+	says client.err 'disturbed: 2 B, ping-pong: stdev '
+	judged 77 send_lat -n 30 --min-msgrate 300
+	judged 0 send_lat -n 30 --max-lat 9000000
+	local server_had=20
 	judged 77 send_lat -n 30 --max-lat p50=1900
 	says client.err 'client: the thread got 10' 'server: the thread got 20'
-	judged 77 send_lat -n 30 --min-msgrate 300
-	judged 6 send_lat -n 30 --max-lat 0.0001 # no round trip is so short
-	judged 6 send_lat -n 30 --min-msgrate 900G
+	unset client_had
+	judged 77 send_lat -n 30 --max-lat 0.0001
+	says client.err 'may be why: server: the thread got 20'
 	judged 0 send_lat -n 30 --max-lat 9000000
 }

@@ -146,7 +146,7 @@ over() { # the server is told to end, and does
 @test "a threshold that one test misses for certain counts, whatever cannot be told of another" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the CPU is had for as long as it is had'
 	driver none
-	export SIMVERBS_CPU=100
+	export SIMVERBS_CPU=200
 	SIMVERBS_CPU=10 server 'rdmark server' # which takes no part in a READ
 	tour -n 200 --max-lat 0.5
 	ended tour 6
