@@ -9,7 +9,10 @@ load ../lib/rdmark
 load ../lib/gpu
 load ../lib/machine
 
-setup_file() { need_device; }
+setup_file() {
+	need_device
+	export SIMVERBS_CPU=200 # a run that lacked its CPU misses nothing
+}
 
 # example NAME ARG…: to its end.
 example() {
@@ -235,7 +238,7 @@ nhc() {
 	example slurm-check peers drain
 	ended example 1
 	grep -qx 'NodeName=n7' drained
-	grep -Eq "^Reason=rdmark: $host: write_bw: .* are wanted( \(its threads had [0-9]+ % of the CPU\))?\$" drained
+	grep -Eq "^Reason=rdmark: $host: write_bw: .* are wanted\$" drained
 	rm drained
 	exec {lock}>lock
 	flock "$lock"
@@ -332,98 +335,65 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 			quality: {on_cpu_percent: $cpu, other_end: {on_cpu_percent: $other}, reasons: ($reasons / "," - ["-"])}}]} | '"${6:-.}" >"made-up/$1.json"
 }
 
-@test "health-check, check_rdmark: what other tasks on the CPU can explain is no fault; what they cannot is one" {
-	local gbps least p99 cpu other reasons node nagios program
+@test "health-check, check_rdmark: what a run misses one of whose threads lacked its CPU is no fault; what it meets is met" {
+	local gbps p99 cpu other reasons node nagios program
 	made_up_documents
-	# A rate is lower in proportion to the CPU and a bit more at most; p99 may be anything, the least latency is what it
-	# is, unless both ends lacked it; and what is no reason explains nothing.
-	while read -r gbps least p99 cpu other reasons node nagios; do
+	while read -r gbps p99 cpu other reasons node nagios; do
 		results write_bw "\"bandwidth_gbps\": $gbps" "$cpu" "$other" "$reasons"
-		results send_lat "\"latency_min_us\": $least, \"latency_p99_us\": $p99" "$cpu" "$other" "$reasons"
+		results send_lat "\"latency_p99_us\": $p99" "$cpu" "$other" "$reasons"
 		example health-check localhost
 		ended example "$node"
-		[[ $node != 77 ]] || says example.err "cannot tell: other tasks had the program's CPU" 'none of 1 peers is well'
 		program=(-c 90 write_bw)
 		((${gbps%.*} < 90)) || program=(-c 20 send_lat)
 		example check_rdmark "${program[@]}" localhost
 		ended example "$nagios"
 	done <<-'END'
-		95 1 9 40 100 client_cpu 0 0
-		44 1 9 40 100 client_cpu 77 3
-		44 1 9 52 100 client_cpu 77 3
-		44 1 9 60 100 client_cpu 1 2
-		44 1 9 93 100 client_cpu 1 2
-		44 1 9 0 100 client_cpu 77 3
-		44 1 9 70 70 client_cpu,server_cpu 77 3
-		44 1 9 80 80 client_cpu,server_cpu 1 2
-		95 1 90 40 100 client_cpu 77 3
-		95 30 90 40 100 client_cpu 1 2
-		95 30 90 50 50 client_cpu,server_cpu 77 3
-		95 30 90 50 50 client_page_faults 1 2
-		87 1 9 98.5 98.5 - 1 2
-		87 1 9 98.5 97 server_cpu 77 3
-		86 1 9 98.5 97 server_cpu 1 2
-		44 1 9 50 100 - 1 2
-		44 1 9 50 100 client_page_faults 1 2
+		95 9 40 100 client_cpu 0 0
+		44 9 40 100 client_cpu 77 3
+		1 9 97 100 client_cpu 77 3
+		44 9 0 100 client_cpu 77 3
+		44 9 100 80 server_cpu 77 3
+		44 9 70 100 client_cpu_limit 77 3
+		95 90 40 100 client_cpu 77 3
+		95 90 50 50 client_page_faults 1 2
+		87 9 98.5 98.5 - 1 2
+		44 9 50 100 client_page_faults 1 2
 	END
 }
 
-@test "health-check, check_rdmark: no CPU makes more of a link than it carries, nor a round trip of nothing" {
-	local rate='"bandwidth_gbps": 20'
+@test "health-check, check_rdmark: what they say of a run that was disturbed; with both directions the slower one counts" {
 	made_up_documents
-	results send_lat '"latency_min_us": 3, "latency_p99_us": 9' 10 10 client_cpu,server_cpu
-	results write_bw "$rate" 10 100 client_cpu
-	plugin 3 'cannot tell' -c 99 -H localhost
-	plugin 2 '20 Gb/s|' -c 101 -H localhost
-	MIN_PERCENT=99 example health-check localhost
+	results send_lat '"latency_p99_us": 9' 100 100 -
+	results write_bw '"bandwidth_gbps": 20' 70.4 100 client_cpu
+	example health-check localhost
 	ended example 77
-	MIN_PERCENT=101 example health-check localhost
-	ended example 1
-	# of both directions the slower one counts
-	results write_bw "$rate" 10 100 client_cpu '.results[0] |= . + {measured_by: "both", bandwidth_gbps: 110, by_end: {server: (.bandwidth_gbps = 90), client: .}}'
-	plugin 3 'cannot tell' -c 99 -H localhost
-	plugin 2 '20 Gb/s|' -c 101 -H localhost
+	says example.err "20 Gb/s, 20 % of the link's 100 Gb/s; 90 % are wanted; disturbed: a thread had 70 % of its CPU." \
+		'Fix: check again on a quiet CPU' 'none of 1 peers is well'
+	plugin 3 '20 Gb/s; disturbed: a thread had 70 % of its CPU; run it again on a quiet CPU|' -w 90 -c 40 -H localhost
+	plugin 3 'disturbed: ' -w 90 -c 10 -H localhost
+	plugin 0 '20 Gb/s|' -w 20 -c 10 -H localhost
+	results write_bw '"bandwidth_gbps": 20' 10 100 client_cpu '.results[0] |= . + {measured_by: "both", bandwidth_gbps: 110, by_end: {server: (.bandwidth_gbps = 90), client: .}}'
+	plugin 3 'disturbed: ' -c 99 -H localhost
 	plugin 0 '20 Gb/s|' -c 20 -H localhost
-	MIN_PERCENT=99 example health-check localhost
+	example health-check localhost
 	ended example 77
 	says example.err "20 Gb/s, 20 % of the link's 100 Gb/s"
-	results write_bw "$rate" 10 100 client_cpu '.ends[].more_devices = [{rate_gbps: 50}]'
-	plugin 3 'cannot tell' -c 149 -H localhost
-	plugin 2 '20 Gb/s|' -c 151 -H localhost
-	MIN_PERCENT=99 example health-check localhost
-	ended example 77
+	MIN_PERCENT=20 example health-check localhost
+	ended example 0
+	results write_bw '"bandwidth_gbps": 20' 10 100 client_cpu '.ends[].more_devices = [{rate_gbps: 50}]'
+	example health-check localhost
 	says example.err "13.3 % of the link's 150 Gb/s"
-	results write_bw "$rate" 10 100 client_cpu '.ends[].rate_gbps = 0'
-	plugin 3 'cannot tell' -c 300 -H localhost # that link may carry any
-	results write_bw '"bandwidth_gbps": 95' 100 100 -
-	MAX_P99_US=0.02 example health-check localhost
-	ended example 77
-	MAX_P99_US=0.001 example health-check localhost
-	ended example 1
-	plugin 3 'cannot tell' -c 0.02 send_lat localhost
-	plugin 2 'p99 9 us|' -c 0.001 send_lat localhost
-}
-
-@test "check_rdmark: a warning is sure, though it may be critical only for want of CPU" {
-	made_up_documents
-	results write_bw '"bandwidth_gbps": 20' 70 100 client_cpu
-	plugin 1 "20 Gb/s; at least a warning: other tasks had the program's CPU|" -w 90 -c 25 -H localhost
-	plugin 2 '20 Gb/s|' -w 90 -c 40 -H localhost
-	plugin 3 "cannot tell: other tasks had the program's CPU|" -w 30 -c 25 -H localhost
-	plugin 1 '20 Gb/s|' -w 90 -c 10 -H localhost
-	results send_lat '"latency_min_us": 30, "latency_p99_us": 90' 50 100 client_cpu
-	plugin 1 'p99 90 us; at least a warning' -w 20 -c 50 send_lat localhost
 }
 
 @test "health-check: that the figures of one peer cannot be judged says nothing of the next" {
-	local doubt='.status = "unavailable" | .error = {phase: "judging the results", message: "cannot tell: too few messages"}'
+	local doubt='.status = "unavailable" | .error = {phase: "judging the results", message: "disturbed: too few messages"}'
 	made_up_documents
 	results send_lat '"latency_min_us": 1, "latency_p99_us": 9' 100 100 -
 	results write_bw '"bandwidth_gbps": 95' 50 100 client_cpu "$doubt"
 	echo 77 >made-up/write_bw.status
 	example health-check localhost localhost
 	ended example 77
-	[[ $(grep -c -- '-> localhost: write_bw: cannot tell: too few messages' example.err) == 2 ]] || fail 'not each peer'
+	[[ $(grep -c -- '-> localhost: write_bw: disturbed: too few messages' example.err) == 2 ]] || fail 'not each peer'
 	says example.err 'none of 2 peers is well'
 	results send_lat '"latency_min_us": 30, "latency_p99_us": 90' 100 100 -
 	example health-check localhost # of the same peer, what is measured
