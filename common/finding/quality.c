@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "finding/finding.h"
-#include "finding/lift.h"
 #include "finding/thresholds.h"
 
 #define VALUES (sizeof(struct quality) / sizeof(double))
@@ -94,15 +93,6 @@ unsigned quality_judge(const struct quality *q, bool latency, uint64_t messages)
 	for (unsigned i = 0; i < QUALITY_REASONS; i++)
 		reasons |= (unsigned)is[quality_reason(i)] << i;
 	return q->observed_s > 0 ? reasons : 0;
-}
-
-/* Two that take turns on a CPU have no round trip without waiting: its least proves nothing. */
-double quality_lift(const double had[2], double us, double least_us)
-{
-	if (!(us > 0) || had[0] * had[1] >= 1)
-		return -CPU_COSTS * log(had[0] * had[1]);
-	return fmax(had[0], had[1]) < 1 || !(least_us > 0) ? INFINITY
-							   : log(us / fmin(least_us, us));
 }
 
 /* Make Q the finding of one of its reasons. */

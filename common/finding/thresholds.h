@@ -38,8 +38,6 @@
 #define CPU_LEAST        0.98 /* of the time: measured, the kernel's own work takes 0.1 to 0.5 % */
 #define CPU_LACK_S       1e-4 /* and at most 50 us at a time: measured */
 #define CPU_COUNTS_S     1e-3 /* before it limits a run: chosen */
-#define CPU_COSTS        1.25 /* times what is proportional to the time: queues drain, too: chosen */
-#define LATENCY_LEAST_US 0.01 /* physical: light passes 3 m */
 
 /* Packets and messages. */
 #define AGAIN_COUNTS 1e-3 /* of the messages sent again, refused or lost: chosen */

@@ -102,7 +102,7 @@ def families: [
 
 def suspects: ["never_came", "ended_early", "device", "data", "clock", "unreachable", "lost", "node_fails", "node_slow",
 	"node_falls", "node_unsteady", "rail_slow", "group_slow", "latency_high", "tail_long", "sender_starves", "worse",
-	"pair_slow", "pair_lost", "slow_under_load", "lacked_cpu"];
+	"pair_slow", "pair_lost", "slow_under_load"];
 
 # Labels are pairs of name and value. Set one, unless the value is empty.
 def set($name; $value):

@@ -12,8 +12,7 @@ struct figures {
 	uint32_t count;
 };
 
-/* Those of PLAYER in WAY with partners that are not slow, of threads that had their CPUs. Room of
- * the fit is used. */
+/* Those of PLAYER in WAY with partners that are not slow. Room of the fit is used. */
 static struct figures of_player(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
 	struct figures of = {0};
@@ -21,8 +20,7 @@ static struct figures of_player(const struct judgement *j, uint32_t player, enum
 	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
 		float v = fit_figure(&j->fit, w.cell);
 
-		if (w.way == way && !isnan(v) && !(fit_lift(&j->fit, w.cell) > 0) &&
-		    !j->fit.aside[!way][w.with])
+		if (w.way == way && !isnan(v) && !j->fit.aside[!way][w.with])
 			j->fit.some[of.count++] = v;
 	}
 	of.value = matrix_median(j->fit.some, of.count);
@@ -93,8 +91,7 @@ static void compare_cell(struct judgement *j, const struct judgement *before,
 		return;
 	old = matrix_find(&before->m, from, to);
 	was.value = old ? (double)fit_figure(&before->fit, old) : NAN;
-	if (isnan(is.value) || isnan(was.value) || fit_lift(&j->fit, c) > 0 ||
-	    fit_lift(&before->fit, old) > 0)
+	if (isnan(is.value) || isnan(was.value))
 		return;
 	j->compared++;
 	s.receives = j->body->latency;

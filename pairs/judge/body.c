@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "finding/lift.h"
 #include "limits.h"
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
@@ -217,8 +216,8 @@ static int mirror(struct body *b)
 		t.to = b->tries[i].from;
 		t.client_is_from = !t.client_is_from;
 		t.blame = t.blame ? 3 - t.blame : 0;
-		t.cpu[0] = b->tries[i].cpu[1];
-		t.cpu[1] = b->tries[i].cpu[0];
+		t.lacked[0] = b->tries[i].lacked[1];
+		t.lacked[1] = b->tries[i].lacked[0];
 		t.mirrored = true;
 		if (body_add(b, &t))
 			return -1;
@@ -316,19 +315,10 @@ static void take_notes(struct body *b)
 	}
 }
 
-void body_lift(struct body_try *t, bool latency)
-{
-	const double had[2] = {body_had(t, 0), body_had(t, 1)};
-
-	t->lift = (float)quality_lift(had, latency ? (double)t->value : 0, (double)t->least);
-}
-
 int body_complete(struct body *b)
 {
 	drop_others(b);
 	take_notes(b);
-	for (uint32_t i = 0; i < b->count; i++)
-		body_lift(&b->tries[i], b->latency);
 	if (mirror(b) || number_players(b) || sort_tries(b, false) || sort_tries(b, true))
 		return -1;
 	drop_repeated(b);

@@ -48,15 +48,11 @@ struct body_try {
 	uint32_t from, to; /* players */
 	uint32_t text;     /* what the run said of it, in struct body.texts; or BODY_NONE */
 	float value, p99;  /* in the body's unit; NaN: not known */
-	float least;       /* of a latency, its shortest one; 0: not known */
-	float lift;    /* the logarithm of how much better it may be with all of the CPU; 0: it had
-			  that */
-	float clock_s; /* the server's clock less the client's; NaN: not known */
+	float clock_s;     /* the server's clock less the client's; NaN: not known */
 	uint16_t run, round;
 	uint8_t cause; /* enum body_cause */
 	uint8_t blame; /* whose fault that is: 1 from, 2 to, 0 not known */
-	uint8_t cpu[2]; /* percent of its CPU that the thread of from, and of to, had; 0: it lacked
-			   none */
+	bool lacked[2]; /* the thread of from, and of to, lacked its CPU: the figure is none */
 	bool alone, client_is_from;
 	bool found;    /* its text is a finding */
 	bool mirrored; /* a latency, which is that of the other direction, too */
@@ -143,20 +139,16 @@ int body_complete(struct body *b);
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or BODY_NONE. */
 uint32_t body_player(struct body *b, const char *host, const char *rail);
 
-/* Say what the threads at T's from and to had of their CPUs. */
+/*
+ * Say what PERCENT of their CPUs the threads at T's from and to had: a figure of one that lacked it
+ * (finding/quality.h) is forgotten.
+ */
 void body_cpu(struct body_try *t, const double percent[2]);
 
-/* The part of its CPU that the thread of T's from had (END 0), or of its to (1). */
-static inline double body_had(const struct body_try *t, int end)
+static inline bool body_lacked(const struct body_try *t)
 {
-	return t->cpu[end] ? t->cpu[end] / 100. : 1;
+	return t->lacked[0] || t->lacked[1];
 }
-
-/*
- * Find what that may have cost (finding/quality.h). body_complete() does so, when all lines are
- * read: one of any player says whether it is of a LATENCY.
- */
-void body_lift(struct body_try *t, bool latency);
 
 /* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
 int body_add(struct body *b, const struct body_try *t);

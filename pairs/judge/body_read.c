@@ -221,8 +221,9 @@ static bool read_figure(const json_t *o, struct body_try *t)
 void body_cpu(struct body_try *t, const double percent[2])
 {
 	for (int i = 0; i < 2; i++)
-		if (percent[i] < 100 * CPU_LEAST)
-			t->cpu[i] = (uint8_t)fmax(1, percent[i] + .5);
+		t->lacked[i] = percent[i] < 100 * CPU_LEAST;
+	if (body_lacked(t))
+		t->value = t->p99 = NAN;
 }
 
 static bool read_try(struct body *b, const json_t *o)
@@ -244,7 +245,6 @@ static bool read_try(struct body *b, const json_t *o)
 	t.text = text_of(b, o, &t.found);
 	body_cpu(&t, (const double[]){number(o, "from_cpu_percent", 0, 100, 100),
 				      number(o, "to_cpu_percent", 0, 100, 100)});
-	t.least = (float)number(o, "least", 1e-9, VALUE_MAX, 0);
 	body_add(b, &t);
 	return true;
 }

@@ -81,10 +81,6 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 	double effect = figures_quantile(f, n, .5);
 	bool slow = nowhere;
 
-	p->way[way].lacked = false;
-	for (uint32_t s = 0; s < n; s++)
-		p->way[way].lacked |= f->figure[s].lacked;
-	own &= !p->way[way].lacked;
 	find_shares(f, way, n, own);
 	if (!slow && n && p->way[way].partners >= FIT_PARTNERS) {
 		uint32_t k = count_low(f, way, n);
@@ -99,20 +95,6 @@ static void test(struct fit *f, uint32_t i, enum fit_way way)
 	p->way[way].figures = n;
 	p->way[way].low = low;
 	p->way[way].slow = slow;
-}
-
-bool fit_as_is(struct fit *f, uint32_t player, enum fit_way way, double *effect)
-{
-	struct fit_player *p = &f->of[player], best = *p;
-	bool slow;
-
-	f->as_is = true;
-	test(f, player, way);
-	f->as_is = false;
-	*effect = (double)p->way[way].effect;
-	slow = p->way[way].slow && is_below(f, p, way);
-	*p = best;
-	return slow;
 }
 
 /* The deviation of what good players reach. */
@@ -218,7 +200,7 @@ static double find_even(const struct fit *f)
 	size_t n = 0;
 
 	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
-		if (!isnan(fmaxf(t->sends, t->receives)) && !(t->lift[0] > 0 || t->lift[1] > 0))
+		if (!isnan(t->sends) && !isnan(t->receives))
 			f->some[n++] = fmaxf(t->sends, t->receives) - fminf(t->sends, t->receives);
 	return matrix_median(f->some, n);
 }
@@ -240,8 +222,7 @@ static void find_nowhere(struct fit *f)
 	kinds_fit(f, FIRST_BEST);
 	for (uint32_t i = 0; i < m->cells; i++) {
 		const struct matrix_cell *c = &m->cell[i];
-		float as_is = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
-		double part = (double)fit_best(f, as_is, fit_lift(f, c));
+		double part = (double)fit_y(f, c) - fit_normal(f, c->from, c->to);
 
 		bad[i] = fit_skips(f, c->from, c->to) || isnan(part) ? -1 : part < least;
 	}

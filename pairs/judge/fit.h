@@ -49,7 +49,6 @@ enum {
 struct fit_figure {
 	float part;
 	uint32_t distance, at; /* AT: its place in time */
-	bool lacked;           /* a thread lacked its CPU: PART is the best that it may be */
 };
 
 /* What is known of a player. */
@@ -61,11 +60,9 @@ struct fit_player {
 		uint32_t figures;
 		uint32_t low; /* nearer to EFFECT than to what is normal */
 		bool slow;    /* chance does not explain that */
-		bool lacked;  /* too few figures had their CPUs: others are used at their best */
 	} way[FIT_WAYS];
 	bool has_equals; /* enough partners that are of no slower kind */
 	bool doubtful;   /* slow, or of a rack: cannot be told */
-	bool no_cpu;     /* it may be slow, or its threads lacked their CPUs */
 	uint8_t nowhere; /* bits: ways in which it met all, and was good with none */
 };
 
@@ -90,7 +87,6 @@ struct fit {
 	uint32_t groups;
 	bool *bad_pair; /* of each pair of groups, FROM * GROUPS + TO: the network is slow there */
 	bool alone;     /* there are only figures of pairs alone */
-	bool as_is;     /* what lacked its CPU counts as it is, not at its best: see fit_as_is() */
 	struct kinds kinds;
 	struct fit_player *of;          /* of each player; owned, as all lists are */
 	uint32_t hosts;                 /* that have a figure */
@@ -140,28 +136,8 @@ static inline float fit_y(const struct fit *f, const struct matrix_cell *c)
 	return meetings_y(fit_figure(f, c), f->body->latency);
 }
 
-/*
- * PART of normal, a logarithm, at its best: what lacked its CPU may be better by LIFT, up to
- * normal.
- */
-static inline float fit_best(const struct fit *f, float part, float lift)
-{
-	return !(lift > 0) || f->as_is || !(part < 0) ? part : fminf(part + lift, 0);
-}
-
-/* The lift of a cell's figure that is judged; 0: it had its CPU. */
-static inline float fit_lift(const struct fit *f, const struct matrix_cell *c)
-{
-	return f->alone ? c->alone_lift : c->loaded_lift;
-}
-
-/* The part of normal of the slot T of PLAYER, a logarithm; and whether it lacked its CPU.
- * (normal.c) */
-float fit_part(const struct fit *f, const struct meeting *t, enum fit_way way, bool *lacked);
-
-/* True if PLAYER is slow by its figures as they are, of threads that lacked their CPUs. EFFECT:
- * what it reached. */
-bool fit_as_is(struct fit *f, uint32_t player, enum fit_way way, double *effect);
+/* The part of normal of the slot T of PLAYER, a logarithm. (normal.c) */
+float fit_part(const struct fit *f, const struct meeting *t, enum fit_way way);
 
 /* True if PLAYER is set aside in a direction. */
 static inline bool fit_is_aside(const struct fit *f, uint32_t player)
@@ -194,8 +170,7 @@ double fit_noise(const struct fit *f);
 
 /*
  * Put the figures of PLAYER that tell what it reaches into the fit: with partners who are aside if
- * ALL; of threads that had their CPUs, or of all where these have too few partners. HOSTS: how many
- * partners' hosts. Returns how many figures. (normal.c)
+ * ALL. HOSTS: how many partners' hosts. Returns how many figures. (normal.c)
  */
 uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
 		    uint32_t *hosts);

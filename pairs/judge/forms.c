@@ -20,7 +20,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 
 	judge_words(&words, s, 1);
 	return json_pack(
-		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:o*, s:o*, s:s*, s:s*, s:s}",
+		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:o*, s:s*, s:s*, s:s}",
 		"kind", finding_name(words.is.code), pair ? "from" : "name", judge_name(j, s, s->a),
 		"to", pair ? judge_name(j, s, s->b) : NULL, "host",
 		pair || s->kind == SUSPECT_GROUP ? NULL
@@ -29,8 +29,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 		json_number_or_null(s->value), "normal", json_number_or_null(s->normal), "partners",
 		s->partners, "bad", s->bad, "from_round",
 		s->from_round ? json_integer(s->from_round) : NULL, "few_partners",
-		s->few_partners ? json_true() : NULL, "cpu_percent",
-		isnan(s->cpu) ? NULL : json_real(100 * s->cpu), "proof",
+		s->few_partners ? json_true() : NULL, "proof",
 		suspect_is_lost(s->kind) ? NULL : proof[s->proof], "said",
 		s->text == SUSPECT_NONE ? NULL : j->body->texts.text[s->text], "next", words.next);
 }

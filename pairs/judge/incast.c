@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "finding/lift.h"
 #include "stat/beta.h"
 #include "stat/series.h"
 #include "limits.h"
@@ -15,7 +14,7 @@ struct flow {
 	uint32_t next; /* the sender's next flow of those that have a figure; NONE */
 	double gbps;   /* NaN: it was tried, and has no figure */
 	double share;  /* of what the round's others reach */
-	double lift;   /* what the sender's CPU explains of that, a logarithm */
+	bool measured; /* it ran, also if a thread lacked its CPU */
 };
 
 #define NONE UINT32_MAX
@@ -74,19 +73,15 @@ static void collect(struct work *w)
 	for (uint32_t i = 0; i < w->body->count; i++) {
 		const struct body_try *t = &w->body->tries[i];
 
-		if (t->alone && t->lift > 0)
-			continue; /* the thread lacked its CPU */
 		if (t->alone && t->value > 0) {
 			w->of[t->to].receives = fmax(w->of[t->to].receives, t->value);
 			w->of[t->from].sends = fmax(w->of[t->from].sends, t->value);
 		} else if (!t->alone && t->client_is_from) {
-			w->flow[w->flows++] = (struct flow){
-				.round = round_of(t),
-				.receiver = t->to,
-				.sender = t->from,
-				.gbps = t->value,
-				/* the receiver's costs all flows of a round the same */
-				.lift = quality_lift((const double[]){body_had(t, 0), 1}, 0, 0)};
+			w->flow[w->flows++] = (struct flow){.round = round_of(t),
+							    .receiver = t->to,
+							    .sender = t->from,
+							    .gbps = t->value,
+							    .measured = t->value > 0 || body_lacked(t)};
 		}
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
@@ -146,16 +141,12 @@ static void find_shares(struct work *w)
 /* What the flows of SENDER say. True if it may starve: in most of its rounds. */
 static bool may_starve(struct work *w, uint32_t sender, struct incast_starving *to)
 {
-	uint32_t at_best = 0;
-
 	*to = (struct incast_starving){.sender = sender};
 	for (uint32_t i = w->of[sender].first; i != NONE; i = w->flow[i].next) {
 		w->some[to->rounds++] = log(w->flow[i].share);
 		to->starved += w->flow[i].share < INCAST_STARVES;
-		at_best += w->flow[i].share * exp(w->flow[i].lift) < INCAST_STARVES;
 	}
 	to->share = exp(middle(w->some, to->rounds));
-	to->no_cpu = at_best < INCAST_ROUNDS_LEAST || 2 * at_best <= to->rounds;
 	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > to->rounds;
 }
 

@@ -38,7 +38,6 @@ struct incast_starving {
 	uint32_t sender;
 	double share; /* the median of its rounds */
 	uint32_t starved, rounds;
-	bool no_cpu; /* its thread lacked its CPU, which explains that */
 	/* what it sends alone, as a part of what others do in the median; NaN: not known */
 	double alone;
 };

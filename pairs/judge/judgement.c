@@ -64,8 +64,7 @@ static void add_starving(struct judgement *j)
 
 	for (uint32_t i = 0; i < it->starved; i++) {
 		const struct incast_starving *is = &it->starving[i];
-		struct suspect s =
-			suspect_of(is->no_cpu ? SUSPECT_NO_CPU : SUSPECT_STARVES, is->sender);
+		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
 
 		s.proof = isnan(is->alone)                ? SUSPECT_ONCE
 			  : is->alone < INCAST_SLOW_ALONE ? SUSPECT_CONFIRMED
@@ -75,7 +74,6 @@ static void add_starving(struct judgement *j)
 		s.normal = 1;
 		s.partners = is->rounds;
 		s.bad = is->starved;
-		judge_cpu(j, &s);
 		suspects_add(&j->suspects, &s);
 	}
 	suspects_sort(&j->suspects);
@@ -89,6 +87,7 @@ static void apply_rules(struct judgement *j)
 	judge_lost(j);
 	judge_hosts(j, 0);
 	fit_first(&j->fit);
+	judge_no_cpu(j);
 	if (j->incast.rounds) {
 		j->smallest = j->network = NAN;
 		add_starving(j);
@@ -142,20 +141,16 @@ void judgement_release(struct judgement *j)
 
 int judge_status(const struct judgement *j)
 {
-	bool lost = !j->measured || j->rounds.unnamed, slow = false;
+	bool lost = !j->measured || j->rounds.unnamed;
 
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		enum finding_code kind = j->suspects.of[i].kind;
-
-		lost |= suspect_is_lost(kind);
-		slow |= kind != SUSPECT_NO_CPU;
-	}
+	for (uint32_t i = 0; i < j->suspects.count; i++)
+		lost |= suspect_is_lost(j->suspects.of[i].kind);
 	if (lost)
 		return FAULT_PEER;
-	if (slow || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
+	if (j->suspects.count || findings_find(&j->notes, PAIRS_BELOW_EXPECTED) ||
 	    findings_find(&j->notes, PAIRS_CLUSTER_SLOW))
 		return FAULT_THRESHOLD;
-	if (j->cannot_tell || j->suspects.count || j->rounds.planned || j->rounds.unended ||
+	if (j->cannot_tell || j->rounds.planned || j->rounds.unended ||
 	    (j->has_baseline && !j->compared))
 		return FAULT_UNAVAILABLE;
 	return 0;

@@ -32,8 +32,6 @@ struct suspect {
 	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
 	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
 	uint32_t cause;         /* a cause of body.h for those that have no figure */
-	double cpu;             /* part of its CPU that a thread had; NaN: it had all */
-	bool partners_cpu;      /* that was its partners' */
 	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
 	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
 };
@@ -98,7 +96,6 @@ struct judgement {
 	bool uplinks_doubtful; /* pairs of two groups are slow; nobody knows whose uplink it is */
 	uint32_t late;         /* players that missed slots */
 	uint32_t slow_pairs;   /* far slower, though chance may make as many; 0: too few */
-	bool no_normal;        /* nobody knows what is normal */
 	bool blind;       /* no node can be called good: noise or the network hides slow ones */
 	bool cannot_tell; /* a slow node might not have been seen */
 	bool has_baseline;
@@ -144,16 +141,13 @@ static inline double judge_unit(const struct judgement *j, double y)
 /* The part of normal that PLAYER reaches in a direction; NaN: not known. */
 static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
 {
-	/* its best is no figure that was measured */
-	return j->no_normal || j->fit.of[player].way[way].lacked
-		       ? NAN
-		       : exp((double)j->fit.of[player].way[way].effect);
+	return exp((double)j->fit.of[player].way[way].effect);
 }
 
 /* What is normal for a PLAYER, in the body's unit; NaN: not known. */
 static inline double judge_normal(const struct judgement *j, uint32_t player)
 {
-	return j->no_normal ? NAN : judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
+	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
 }
 
 /* True if PLAYER has enough good partners to be judged. */
@@ -162,6 +156,14 @@ static inline bool judge_is_known(const struct judgement *j, uint32_t player)
 	return j->fit.of[player].way[FIT_SENDS].partners >= FIT_PARTNERS ||
 	       j->fit.of[player].way[FIT_RECEIVES].partners >= FIT_PARTNERS ||
 	       j->fit.of[player].nowhere;
+}
+
+/* True if pair CELL was measured and has no figure, as a thread lacked its CPU. */
+static inline bool judge_is_undecided(const struct judgement *j, uint32_t cell)
+{
+	const struct matrix_cell *c = &j->m.cell[cell];
+
+	return c->lacked && isnan(fit_figure(&j->fit, c)) && !j->lost[c->from] && !j->lost[c->to];
 }
 
 /* The part of all pairs that was tried. */
@@ -182,19 +184,14 @@ static inline bool judge_misses_pairs(const struct judgement *j)
 struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
 			  const struct matrix_cell *c);
 
-/* What S, of which the direction is known, had of the CPU, and in how many of how many runs.
- * (cpu.c) */
-void judge_cpu(const struct judgement *j, struct suspect *s);
-
 /* The rules. */
 void judge_lost(struct judgement *j);   /* lost.c */
 void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
 void judge_levels(struct judgement *j); /* slow.c */
-void judge_no_cpu(struct judgement *j, uint32_t player); /* cpu.c */
-void judge_cpu_tails(struct judgement *j, const bool *tailed);
 void judge_tails(struct judgement *j);
 void judge_pairs(struct judgement *j);
-void judge_notes(struct judgement *j); /* notes.c */
+void judge_notes(struct judgement *j);  /* notes.c, as the next one: */
+void judge_no_cpu(struct judgement *j); /* pairs that are undecided for want of CPU */
 
 /*
  * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE: errors if FAILED,

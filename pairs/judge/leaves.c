@@ -50,12 +50,6 @@ static bool is_crossing(const struct leaves *l, const struct matrix_cell *c, uin
 	return from != to && from != NAMES_NONE && to != NAMES_NONE;
 }
 
-/* True if cell I has no figure, or that of a thread that lacked its CPU. */
-static bool says_nothing(const struct judgement *j, uint32_t i)
-{
-	return isnan(j->fit.part[i]) || fit_lift(&j->fit, &j->m.cell[i]) > 0;
-}
-
 static void tally(struct tally *to, bool low)
 {
 	to->pairs++;
@@ -77,7 +71,7 @@ static void count(struct leaves *l, double limit)
 		const struct matrix_cell *c = &m->cell[i];
 		bool low = (double)l->j->fit.part[i] < limit;
 
-		if (says_nothing(l->j, i) || !is_crossing(l, c, &block))
+		if (isnan(l->j->fit.part[i]) || !is_crossing(l, c, &block))
 			continue;
 		tally(&l->all, low);
 		tally(&l->block[block], low);
@@ -173,7 +167,7 @@ static double quantile(const struct leaves *l, double at)
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < l->j->m.cells; i++)
-		if (!says_nothing(l->j, i) && is_crossing(l, &l->j->m.cell[i], &block))
+		if (!isnan(l->j->fit.part[i]) && is_crossing(l, &l->j->m.cell[i], &block))
 			l->j->fit.some[n++] = l->j->fit.part[i];
 	return matrix_quantile(l->j->fit.some, n, at);
 }
@@ -197,7 +191,7 @@ static void add_group(struct leaves *l, const struct tally *of, uint32_t from, u
 		    (from != NAMES_NONE && block / l->groups != from) ||
 		    (to != NAMES_NONE && block % l->groups != to))
 			continue;
-		if (!says_nothing(j, i))
+		if (!isnan(j->fit.part[i]))
 			j->fit.some[n++] = j->fit.part[i];
 		j->fit.bad_pair[block] = true;
 	}
@@ -254,7 +248,7 @@ static bool is_doubtful(struct leaves *l, double best)
 		if (l->j->fit.bad_pair[b])
 			return false;
 	for (uint32_t i = 0; i < m->cells; i++)
-		if (!says_nothing(l->j, i) && !is_crossing(l, &m->cell[i], &block))
+		if (!isnan(l->j->fit.part[i]) && !is_crossing(l, &m->cell[i], &block))
 			tally(&within, (double)l->j->fit.part[i] < log(LEAF_DEEP));
 	count(l, best + log(LEAF_DEEP));
 	return l->all.low >= LEAF_LEAST && l->all.low < LEAF_DEEP_MOST * l->all.pairs &&
@@ -312,14 +306,6 @@ static double level_of(const struct fit *f, uint32_t i)
 	return level;
 }
 
-/* What a player reaches in its slot T, as a part of normal. */
-static double part_of(const struct fit *f, const struct meeting *t)
-{
-	bool lacked;
-
-	return (double)fit_part(f, t, FIT_WORSE, &lacked);
-}
-
 /* True if player I, which is slow, is fast with LOW, the other slow ones, and not with others. */
 static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
 {
@@ -328,7 +314,7 @@ static bool is_of_rack(const struct fit *f, uint32_t i, const bool *low)
 	for (const struct meeting *t = meetings_of(&f->slots, i); t < meetings_end(&f->slots, i);
 	     t++) {
 		double limit = fmin(level_of(f, i), low[t->with] ? level_of(f, t->with) : 0) / 2;
-		double part = part_of(f, t);
+		double part = (double)fit_part(f, t, FIT_WORSE);
 
 		if (f->lost[t->with] || f->rack[t->with] != f->rack[i] || isnan(part))
 			continue;
@@ -360,7 +346,8 @@ static bool slow_with_rack(const struct fit *f, uint32_t i)
 {
 	const struct meeting *t = meetings_of(&f->slots, i), *end = meetings_end(&f->slots, i);
 
-	while (t < end && !(f->rack[t->with] && part_of(f, t) < level_of(f, i) / 2))
+	while (t < end &&
+	       !(f->rack[t->with] && (double)fit_part(f, t, FIT_WORSE) < level_of(f, i) / 2))
 		t++;
 	return t < end;
 }

@@ -59,49 +59,35 @@ double matrix_deviation(float *v, size_t count, double *median)
 	return count ? SD_PER_MAD * matrix_median(v, count) : 0;
 }
 
-/* Those of the figures of a cell that had their CPUs, and those that had not. */
+/* The figures of a cell. */
 struct figures {
-	float value[2][TRIES_KEPT], lift[TRIES_KEPT];
-	size_t n[2];
+	float value[TRIES_KEPT];
+	size_t n;
 };
 
-static void take(struct figures *f, float value, float lift)
+static void take(struct figures *f, float value)
 {
-	bool lacked = lift > 0;
-
-	f->lift[f->n[true]] = lift;
-	f->value[lacked][f->n[lacked]++] = value;
+	if (!isnan(value))
+		f->value[f->n++] = value;
 }
 
-/* The median of those that had their CPUs, or if none had, of all, and of their LIFT. */
-static float middle(struct figures *f, float *lift)
-{
-	bool lacked = !f->n[false] && f->n[true];
-
-	*lift = lacked ? (float)matrix_median(f->lift, f->n[true]) : 0;
-	return (float)matrix_median(f->value[lacked], f->n[lacked]);
-}
-
-/* Fill CELL with what its tries say. */
+/* Fill CELL with what its tries say: medians. */
 static void fill_cell(struct matrix_cell *cell, const struct body_try *t)
 {
-	struct figures loaded = {.n = {0}}, alone = {.n = {0}}, tail = {.n = {0}};
-	float ignored;
+	struct figures loaded = {.n = 0}, alone = {.n = 0}, tail = {.n = 0};
 
 	for (uint32_t i = 0; i < cell->tries && i < TRIES_KEPT; i++) {
 		bool measured = t[i].cause == BODY_MEASURED;
 
-		if (measured)
-			take(t[i].alone ? &alone : &loaded, t[i].value, t[i].lift);
-		if (measured && !isnan(t[i].p99))
-			take(&tail, t[i].p99 / t[i].value, t[i].cpu[0] || t[i].cpu[1]);
+		take(t[i].alone ? &alone : &loaded, measured ? t[i].value : NAN);
+		take(&tail, measured ? t[i].p99 / t[i].value : NAN);
 		cell->measured += measured;
 		cell->failed += !measured;
+		cell->lacked |= body_lacked(&t[i]);
 	}
-	cell->loaded = middle(&loaded, &cell->loaded_lift);
-	cell->alone = middle(&alone, &cell->alone_lift);
-	cell->tail = middle(&tail, &ignored);
-	cell->tail_lacked = !tail.n[false];
+	cell->loaded = (float)matrix_median(loaded.value, loaded.n);
+	cell->alone = (float)matrix_median(alone.value, alone.n);
+	cell->tail = (float)matrix_median(tail.value, tail.n);
 }
 
 /* Make a cell of each group of tries between the same two. */
@@ -314,7 +300,6 @@ static struct meeting *add_player(struct meeting *to, const struct matrix *m, ui
 				.at = (uint32_t)t->run << 16 | t->round,
 				.sends = y_of(sends ? t : NULL, latency, alone),
 				.receives = y_of(received, latency, alone),
-				.lift = {sends ? t->lift : 0, received ? received->lift : 0},
 				.failed = is_failure(t) || is_failure(other),
 			};
 		}

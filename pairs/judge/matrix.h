@@ -16,13 +16,12 @@ enum matrix_way {
 /* The medians of tries: apart for those of full rounds, and for those alone on the fabric. */
 struct matrix_cell {
 	uint32_t from, to;
-	float loaded, alone; /* figures, of those that had their CPUs if any did; NaN: none */
-	float loaded_lift, alone_lift; /* if none did, as of a try; else 0 */
-	float tail;                    /* p99 / median; NaN: not known */
-	bool tail_lacked;              /* that of runs of which none had its CPU */
-	uint16_t measured, failed;     /* tries */
-	uint32_t first;                /* its tries are those from here on, */
-	uint32_t tries;                /* this many */
+	float loaded, alone;       /* figures; NaN: none, also of tries that lacked their CPU */
+	float tail;                /* p99 / median; NaN: not known */
+	bool lacked;               /* one of those did */
+	uint16_t measured, failed; /* tries */
+	uint32_t first;            /* its tries are those from here on, */
+	uint32_t tries;            /* this many */
 };
 
 struct matrix {
@@ -86,11 +85,10 @@ double matrix_deviation(float *v, size_t count, double *median);
  */
 struct meeting {
 	uint32_t player;
-	uint32_t with : 31;      /* the other one */
-	uint32_t failed : 1;     /* a run did, in either direction */
-	uint32_t at;             /* its place in time: run and round */
-	float sends, receives;   /* more is better; NaN: no figure */
-	float lift[MATRIX_WAYS]; /* of both, as of a try */
+	uint32_t with : 31;    /* the other one */
+	uint32_t failed : 1;   /* a run did, in either direction */
+	uint32_t at;           /* its place in time: run and round */
+	float sends, receives; /* more is better; NaN: no figure */
 };
 
 struct meetings {

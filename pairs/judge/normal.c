@@ -83,10 +83,9 @@ int kinds_find(struct fit *f)
 /*
  * Collect the figures of good players at distances from FIRST to before END: those of KIND with
  * kinds that are as fast, less what the distance takes; or of all, FIT_KINDS_MAX, less what kinds
- * reach. ALL: of threads that lacked their CPUs, too.
+ * reach.
  */
-static size_t collect_all(const struct fit *f, uint32_t kind, uint32_t first, uint32_t end,
-			  bool all)
+static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32_t end)
 {
 	size_t n = 0;
 
@@ -95,8 +94,7 @@ static size_t collect_all(const struct fit *f, uint32_t kind, uint32_t first, ui
 		uint32_t d = fit_distance(f, t->player, t->with);
 
 		if (isnan(t->sends) || d < first || d >= end || fit_skips(f, t->player, t->with) ||
-		    f->aside[MATRIX_SEND][t->player] || f->aside[MATRIX_RECEIVE][t->with] ||
-		    (t->lift[MATRIX_SEND] > 0 && !all))
+		    f->aside[MATRIX_SEND][t->player] || f->aside[MATRIX_RECEIVE][t->with])
 			continue;
 		if (kind == FIT_KINDS_MAX)
 			f->some[n++] = t->sends - (float)fmin(f->kind[from], f->kind[to]);
@@ -105,14 +103,6 @@ static size_t collect_all(const struct fit *f, uint32_t kind, uint32_t first, ui
 			f->some[n++] = t->sends - (float)f->distance[d];
 	}
 	return n;
-}
-
-/* The same of threads that had their CPUs, if there are enough of these. */
-static size_t collect(const struct fit *f, uint32_t kind, uint32_t first, uint32_t end)
-{
-	size_t n = collect_all(f, kind, first, end, false);
-
-	return n < KIND_CELLS_LEAST ? collect_all(f, kind, first, end, true) : n;
 }
 
 /* Compare kinds of few hosts with the most common one, by their ports' rates. */
@@ -154,20 +144,17 @@ void kinds_fit(struct fit *f, double at)
 	}
 }
 
-float fit_part(const struct fit *f, const struct meeting *t, enum fit_way way, bool *lacked)
+float fit_part(const struct fit *f, const struct meeting *t, enum fit_way way)
 {
-	float normal = (float)fit_normal(f, t->player, t->with);
-	float sends = fit_best(f, t->sends - normal, t->lift[MATRIX_SEND]);
-	float receives = fit_best(f, t->receives - normal, t->lift[MATRIX_RECEIVE]);
+	float y = way == FIT_WORSE   ? fminf(t->sends, t->receives)
+		  : way == FIT_SENDS ? t->sends
+				     : t->receives;
 
-	*lacked = (way != FIT_RECEIVES && t->lift[MATRIX_SEND] > 0) ||
-		  (way != FIT_SENDS && t->lift[MATRIX_RECEIVE] > 0);
-	return way == FIT_WORSE ? fminf(sends, receives) : way == FIT_SENDS ? sends : receives;
+	return y - (float)fit_normal(f, t->player, t->with);
 }
 
-/* Those of figures_of() that had their CPUs, or with LACKED those that had not, too. */
-static uint32_t put_figures(const struct fit *f, uint32_t player, enum fit_way way, bool all,
-			    bool lacked, uint32_t *hosts)
+uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
+		    uint32_t *hosts)
 {
 	const struct meeting *t = meetings_of(&f->slots, player);
 	uint32_t count = f->slots.start[player + 1] - f->slots.start[player], n = 0;
@@ -180,10 +167,9 @@ static uint32_t put_figures(const struct fit *f, uint32_t player, enum fit_way w
 		bool aside = way < FIT_WORSE ? f->aside[!way][to] : fit_is_aside(f, to);
 
 		*is = (struct fit_figure){.distance = fit_distance(f, player, to), .at = t[i].at};
-		is->part = fit_part(f, &t[i], way, &is->lacked);
+		is->part = fit_part(f, &t[i], way);
 		/* one of a slower kind hides what it reaches, but if it has too few others */
-		if (isnan(is->part) || (is->lacked && !lacked) || (aside && !all) ||
-		    fit_skips(f, player, to) ||
+		if (isnan(is->part) || (aside && !all) || fit_skips(f, player, to) ||
 		    (f->of[player].has_equals && is_slower(f, to, player)))
 			continue;
 		n++;
@@ -191,14 +177,6 @@ static uint32_t put_figures(const struct fit *f, uint32_t player, enum fit_way w
 		last = f->m->host[to];
 	}
 	return n;
-}
-
-uint32_t figures_of(const struct fit *f, uint32_t player, enum fit_way way, bool all,
-		    uint32_t *hosts)
-{
-	uint32_t n = put_figures(f, player, way, all, false, hosts);
-
-	return *hosts < FIT_PARTNERS ? put_figures(f, player, way, all, true, hosts) : n;
 }
 
 double figures_quantile(const struct fit *f, uint32_t n, double at)

@@ -14,7 +14,7 @@
 #include "proto/json_memory.h"
 #include "stat/beta.h"
 
-#define RACK_TEXT   200
+#define HOSTS_TEXT  200
 #define ROUNDS_MOST 65536
 #define STEP        .01 /* of parts that are tried */
 
@@ -119,8 +119,8 @@ static double network_of(const struct fit *f, double top)
 			   2;
 		double part = exp(y - fmin(f->kind[f->kinds.of[a]], f->kind[f->kinds.of[b]]));
 
-		if (isnan(y) || a > b || t->lift[0] > 0 || t->lift[1] > 0 || f->lost[a] ||
-		    f->lost[b] || fit_is_aside(f, a) || fit_is_aside(f, b))
+		if (isnan(y) || a > b || f->lost[a] || f->lost[b] || fit_is_aside(f, a) ||
+		    fit_is_aside(f, b))
 			continue;
 		to->parts += part;
 		to->squares += part * part;
@@ -176,13 +176,13 @@ static void note_racks(struct judgement *j)
 	const struct fit *f = &j->fit;
 
 	for (uint32_t number = 1; number <= f->racks; number++) {
-		char hosts[RACK_TEXT] = "";
+		char hosts[HOSTS_TEXT] = "";
 		uint32_t count = 0;
 
 		for (uint32_t i = 0; i < j->m.players; i++) {
 			const char *name = j->body->names.text[i];
 
-			if (f->rack[i] == number && ++count && strlen(hosts) < RACK_TEXT - 80)
+			if (f->rack[i] == number && ++count && strlen(hosts) < HOSTS_TEXT - 80)
 				text_add(hosts, sizeof(hosts), "%s%.64s", *hosts ? " " : "", name);
 		}
 		NOTE(j, PAIRS_RACK, FINDING_MAY_BE, FINDING_NUMBER("count", count, ""),
@@ -240,39 +240,44 @@ static bool fills_links(const struct body *b)
 	return true;
 }
 
-/*
- * By how much better all pairs may be, a logarithm, where most players lacked their CPUs: what is
- * normal is not known then. 0: most did not.
- */
-static double lift_of_most(const struct judgement *j)
+/* True if the thread of PLAYER lacked its CPU in most of its runs. */
+static bool lacks_cpu(const struct judgement *j, uint32_t player)
 {
-	uint32_t players = 0, lacked = 0, n = 0;
+	uint32_t lacked = 0, measured = 0;
 
-	for (uint32_t i = 0; i < j->m.players; i++) {
-		const struct fit_player *p = &j->fit.of[i];
+	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
+		const struct body_try *t = &j->body->tries[w.cell->first];
 
-		players += p->way[FIT_WORSE].figures > 0;
-		lacked += p->way[FIT_WORSE].lacked;
+		for (uint32_t i = 0; i < w.cell->tries; i++)
+			lacked += t[i].lacked[w.way];
+		measured += w.cell->measured;
 	}
-	for (uint32_t i = 0; i < j->m.cells; i++)
-		if (fit_lift(&j->fit, &j->m.cell[i]) > 0)
-			j->fit.some[n++] = fit_lift(&j->fit, &j->m.cell[i]);
-	return 2 * lacked > players ? matrix_median(j->fit.some, n) : 0;
+	return 2 * lacked > measured;
 }
 
-static void note_no_cpu(struct judgement *j)
+void judge_no_cpu(struct judgement *j)
 {
-	if (!(lift_of_most(j) > 0))
+	char hosts[HOSTS_TEXT] = "";
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < j->m.cells; i++)
+		count += judge_is_undecided(j, i) &&
+			 !(j->body->latency && j->m.cell[i].from > j->m.cell[i].to);
+	if (!count)
 		return;
-	j->cannot_tell = j->blind = j->no_normal = true;
-	NOTE(j, PAIRS_NO_CPU, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
+	for (uint32_t i = 0; i < j->m.players && strlen(hosts) < HOSTS_TEXT - 80; i++)
+		if (lacks_cpu(j, i))
+			text_add(hosts, sizeof(hosts), "%s%.64s", *hosts ? " " : "",
+				 j->body->names.text[i]);
+	j->cannot_tell = true;
+	NOTE(j, PAIRS_NO_CPU, FINDING_CANNOT_TELL, FINDING_NUMBER("count", count, ""),
+	     FINDING_NUMBER("of", j->tried, ""), FINDING_WORD("hosts", *hosts ? hosts : NULL));
 }
 
 /* Pairs that reach less than is expected of each, or the best ones less than their ports can. */
 static void note_cluster(struct judgement *j)
 {
 	const struct kinds *k = &j->fit.kinds;
-	double lift = exp(lift_of_most(j));
 	double best = exp(j->fit.kind[0] + chances_at(fit_main_pool(&j->fit), POWER_BEST));
 	double part = k->rates_known && k->count == 1 ? best / exp(k->rate[0]) : 1;
 	double slowest = INFINITY;
@@ -281,11 +286,11 @@ static void note_cluster(struct judgement *j)
 		return;
 	for (uint32_t i = 0; i < k->count; i++)
 		slowest = fmin(slowest, exp(j->fit.kind[i]));
-	if (j->expected > 0 && slowest * lift / j->expected < NOTES_EXPECTED)
+	if (j->expected > 0 && slowest / j->expected < NOTES_EXPECTED)
 		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_IS,
 		     FINDING_NUMBER("part", slowest / j->expected, "share"),
 		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
-	if (!(j->expected > 0) && part * lift < NOTES_CLUSTER && fills_links(j->body))
+	if (!(j->expected > 0) && part < NOTES_CLUSTER && fills_links(j->body))
 		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_IS, FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", exp(k->rate[0]), "Gb/s"));
 }
@@ -376,11 +381,7 @@ void judge_notes(struct judgement *j)
 		j->cannot_tell = true;
 		NOTE(j, PAIRS_UPLINKS, FINDING_CANNOT_TELL, FINDING_WORD("", ""));
 	}
-	note_no_cpu(j);
-	if (j->no_normal)
-		j->smallest = NAN; /* no node is named for what its CPU explains */
-	else
-		note_power(j);
+	note_power(j);
 	note_some_slow(j);
 	note_network(j);
 	note_racks(j);

@@ -22,60 +22,38 @@ double fit_noise(const struct fit *f)
 	return p->count ? (chances_at(p, .75) - chances_at(p, .25)) / 1.349 : 0;
 }
 
-/* What lacked its CPU says nothing of chance, unless there is hardly anything else: FEW, of each
- * distance; NULL: not known yet. */
-static bool is_for_pool(const bool *few, uint32_t distance, bool lacked)
-{
-	return few ? lacked && few[distance] : !lacked;
-}
-
 /*
  * Find what the cells reach. Two slots of a pair share what is wrong with it: it counts once.
  */
-static void find_parts(struct fit *f, const bool *few)
+static void find_parts(struct fit *f)
 {
 	for (uint32_t i = 0; i < f->m->cells; i++) {
 		const struct matrix_cell *c = &f->m->cell[i];
 
-		uint32_t distance = fit_distance(f, c->from, c->to);
-		float part = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
-
 		f->part[i] = NAN;
 		if (fit_skips(f, c->from, c->to))
 			continue;
-		f->part[i] = fit_best(f, part, fit_lift(f, c));
-		if (!f->aside[MATRIX_SEND][c->from] && !f->aside[MATRIX_RECEIVE][c->to] &&
-		    is_for_pool(few, distance, fit_lift(f, c) > 0))
-			chances_add(&f->pool[FIT_FIGURES][distance], (double)part);
+		f->part[i] = fit_y(f, c) - (float)fit_normal(f, c->from, c->to);
+		if (!f->aside[MATRIX_SEND][c->from] && !f->aside[MATRIX_RECEIVE][c->to])
+			chances_add(&f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)],
+				    (double)f->part[i]);
 	}
 }
 
-static void find_worses(struct fit *f, const bool *few)
+static void find_worses(struct fit *f)
 {
-	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++) {
-		uint32_t distance = fit_distance(f, t->player, t->with);
-		bool lacked = t->lift[MATRIX_SEND] > 0 || t->lift[MATRIX_RECEIVE] > 0;
-
+	for (const struct meeting *t = f->slots.of; t < f->slots.end; t++)
 		if (t->player < t->with && !fit_skips(f, t->player, t->with) &&
-		    !fit_is_aside(f, t->player) && !fit_is_aside(f, t->with) &&
-		    is_for_pool(few, distance, lacked))
-			chances_add(&f->pool[FIT_WORSES][distance],
-				    (double)fminf(t->sends, t->receives) -
-					    fit_normal(f, t->player, t->with));
-	}
+		    !fit_is_aside(f, t->player) && !fit_is_aside(f, t->with))
+			chances_add(&f->pool[FIT_WORSES][fit_distance(f, t->player, t->with)],
+				    (double)fit_part(f, t, FIT_WORSE));
 }
 
 void pools_fill(struct fit *f)
 {
-	bool few[FIT_DISTANCES];
-
 	memset(f->pool, 0, FIT_POOLS * sizeof(*f->pool));
-	find_parts(f, NULL);
-	find_worses(f, NULL);
-	for (uint32_t d = 0; d < FIT_DISTANCES; d++)
-		few[d] = f->pool[FIT_FIGURES][d].count < KIND_CELLS_LEAST;
-	find_parts(f, few);
-	find_worses(f, few);
+	find_parts(f);
+	find_worses(f);
 	for (uint32_t d = 0; d < FIT_DISTANCES; d++) {
 		chances_close(&f->pool[FIT_FIGURES][d]);
 		chances_close(&f->pool[FIT_WORSES][d]);

@@ -79,10 +79,6 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 
 	if (s->kind == SUSPECT_PAIR_BROKE)
 		text_add(text, size, "%s", why[s->cause]);
-	else if (s->kind == SUSPECT_NO_CPU && j->incast.rounds)
-		text_add(text, size, "%.2f of its share", s->value);
-	else if (s->kind == SUSPECT_NO_CPU && isnan(s->value))
-		text_add(text, size, "p99 latency far above the median");
 	else if (s->kind == SUSPECT_CLOCK && !isnan(s->value))
 		text_add(text, size, "%.3g s %s", fabs(s->value),
 			 s->b != SUSPECT_NONE ? "apart"
@@ -119,12 +115,6 @@ static void describe(struct finding *to, const struct judgement *j, const struct
 				FINDING_NUMBER("from", s->from_round, ""),
 				FINDING_NUMBER("normal", s->normal, ""),
 				FINDING_WORD("least", least),
-				FINDING_NUMBER("cpu", s->cpu, "share"),
-				FINDING_WORD("own",
-					     s->b != SUSPECT_NONE || s->partners_cpu ? NULL : ""),
-				FINDING_WORD("partners",
-					     s->b == SUSPECT_NONE && s->partners_cpu ? "" : NULL),
-				FINDING_WORD("pair", s->b != SUSPECT_NONE ? "" : NULL),
 				FINDING_WORD("proven", s->proof == SUSPECT_CONFIRMED ? "" : NULL),
 				FINDING_WORD("unproven", s->proof == SUSPECT_ONCE ? "" : NULL),
 				FINDING_WORD("load", s->proof == SUSPECT_LOAD ? "" : NULL),

@@ -9,8 +9,6 @@
 #include "judgement.h"
 #include "limits.h"
 
-#define LACKED 2 /* a pair of which it is not known whether it is slow, by its CPU */
-
 /*
  * What a player reaches alone with good partners, as EFFECT is what it reaches among others: by how
  * much the same pairs differ, or else new pairs from normal. COUNT: of how many.
@@ -25,19 +23,12 @@ static double part_alone(const struct judgement *j, const struct suspect *s, dou
 	for (struct matrix_walk w = {.m = &j->m, .player = s->a}; matrix_next(&w);) {
 		float y = meetings_y(w.cell->alone, latency);
 		float loaded = meetings_y(w.cell->loaded, latency);
-
 		float part = y - (float)fit_normal(&j->fit, w.cell->from, w.cell->to);
 
 		if (isnan(y) || j->fit.aside[!w.way][w.with] ||
 		    !(w.way == MATRIX_SEND ? s->sends : s->receives))
 			continue;
-		/* without its CPU it proves what is bad at its best, or good as it is */
-		if (w.cell->alone_lift > 0 && !((double)part > SLOW_CURE * effect)) {
-			part = fit_best(&j->fit, part, w.cell->alone_lift);
-			if (!((double)part < SLOW_PROOF * effect))
-				continue;
-		}
-		if (!isnan(loaded) && !(w.cell->alone_lift > 0) && !(w.cell->loaded_lift > 0))
+		if (!isnan(loaded))
 			j->fit.some[same++] = y - loaded + (float)effect;
 		else
 			to_other[other++] = part;
@@ -120,7 +111,7 @@ static void add_slow(struct judgement *j, uint32_t i)
 		: !send || (receive && p->way[FIT_RECEIVES].effect < p->way[FIT_SENDS].effect)
 			? FIT_RECEIVES
 			: FIT_SENDS;
-	double effect = (double)p->way[way].effect, as_is = effect;
+	double effect = (double)p->way[way].effect;
 	struct suspect s = suspect_of(!always            ? SUSPECT_UNSTEADY
 				      : j->body->latency ? SUSPECT_LATENCY
 							 : SUSPECT_NODE,
@@ -129,13 +120,10 @@ static void add_slow(struct judgement *j, uint32_t i)
 	s.sends = send || !always;
 	s.receives = receive || !always;
 	s.normal = judge_normal(j, i);
-	if (p->way[way].lacked)
-		fit_as_is(&j->fit, i, way, &as_is);
-	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + as_is);
+	s.value = judge_unit(j, j->fit.kind[j->fit.kinds.of[i]] + effect);
 	s.partners = always ? p->way[way].partners : p->way[way].figures;
 	s.bad = p->way[way].low;
 	s.text = judge_said(j, i, false);
-	judge_cpu(j, &s);
 	s.from_round = falls_at(j, i, effect);
 	if (s.from_round)
 		s.kind = SUSPECT_FALLS;
@@ -151,8 +139,6 @@ void judge_levels(struct judgement *j)
 		if (!j->lost[i] && !p->doubtful &&
 		    (p->way[FIT_SENDS].slow || p->way[FIT_RECEIVES].slow || p->way[FIT_WORSE].slow))
 			add_slow(j, i);
-		else if (!j->lost[i] && !p->doubtful)
-			judge_no_cpu(j, i);
 	}
 }
 
@@ -202,8 +188,7 @@ void judge_tails(struct judgement *j)
 
 	for (uint32_t i = 0; i < j->m.cells; i++) {
 		const struct matrix_cell *c = &j->m.cell[i];
-		bool unknown =
-			isnan(c->tail) || c->tail_lacked || j->lost[c->from] || j->lost[c->to];
+		bool unknown = isnan(c->tail) || j->lost[c->from] || j->lost[c->to];
 
 		j->fit.bad[i] = unknown ? -1 : c->tail > SLOW_TAIL;
 	}
@@ -223,24 +208,20 @@ void judge_tails(struct judgement *j)
 	}
 	judge_hosts(j, first);
 	add_tailed_pairs(j, aside[MATRIX_SEND]);
-	judge_cpu_tails(j, aside[MATRIX_SEND]);
 }
 
 /*
- * True if the pair of cell I is slow, at its best or AS_IS: below the limit, neither end is slow
- * itself, and chance makes a pair as low in FIT_CHANCE of all matrices. Where too few hosts or
- * figures tell what chance makes, it must be LINK_FEW_SURE times as far below normal as the high
- * ones are above it.
+ * True if the pair of cell I is slow: below the limit, neither end is slow itself, and chance makes
+ * a pair as low in FIT_CHANCE of all matrices. Where too few hosts or figures tell what chance
+ * makes, it must be LINK_FEW_SURE times as far below normal as the high ones are above it.
  */
-static bool is_slow_pair(const struct judgement *j, uint32_t i, bool as_is)
+static bool is_slow_pair(const struct judgement *j, uint32_t i)
 {
 	const struct matrix_cell *c = &j->m.cell[i];
 	const struct fit *f = &j->fit;
 	bool few = judge_pair(j, SUSPECT_PAIR, c).few_partners;
 	const struct chances *p = &f->pool[FIT_FIGURES][fit_distance(f, c->from, c->to)];
-	/* the logarithm of figure / normal */
-	double part =
-		as_is ? (double)fit_y(f, c) - fit_normal(f, c->from, c->to) : (double)f->part[i];
+	double part = (double)f->part[i]; /* the logarithm of figure / normal */
 	double limit = log(j->body->latency ? LINK_SLOW_LATENCY : LINK_SLOW_RATE);
 
 	if (!(part < limit) || f->aside[MATRIX_SEND][c->from] || f->aside[MATRIX_RECEIVE][c->to])
@@ -258,7 +239,7 @@ static enum suspect_proof prove_pair(const struct judgement *j, uint32_t at)
 
 	if (j->fit.alone)
 		return SUSPECT_CONFIRMED;
-	if (isnan(alone) || c->alone_lift > 0)
+	if (isnan(alone))
 		return SUSPECT_ONCE;
 	return alone < ((double)fit_y(&j->fit, c) - normal) / 2 ? SUSPECT_CONFIRMED : SUSPECT_LOAD;
 }
@@ -281,26 +262,11 @@ static uint32_t pair_said(const struct judgement *j, const struct matrix_cell *c
 	return SUSPECT_NONE;
 }
 
-/* True if pair I is slow, or a thread lacked its CPU, unless that was good alone; and no end is
- * named for it. */
-static bool may_lack_cpu(const struct judgement *j, uint32_t i)
-{
-	const struct matrix_cell *c = &j->m.cell[i];
-
-	return fit_lift(&j->fit, c) > 0 && !j->fit.of[c->from].no_cpu && !j->fit.of[c->to].no_cpu &&
-	       is_slow_pair(j, i, true) && prove_pair(j, i) != SUSPECT_LOAD;
-}
-
 static void add_pair(struct judgement *j, uint32_t at)
 {
 	const struct matrix_cell *c = &j->m.cell[at], *back = matrix_find(&j->m, c->to, c->from);
 	bool both = back && j->fit.bad[back - j->m.cell] == j->fit.bad[at], broke = !c->measured;
-	bool no_cpu = j->fit.bad[at] == LACKED;
-	struct suspect s = judge_pair(j,
-				      broke    ? SUSPECT_PAIR_BROKE
-				      : no_cpu ? SUSPECT_NO_CPU
-					       : SUSPECT_PAIR,
-				      c);
+	struct suspect s = judge_pair(j, broke ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR, c);
 
 	if (both && c->from > c->to && broke == !back->measured)
 		return;
@@ -312,7 +278,6 @@ static void add_pair(struct judgement *j, uint32_t at)
 	s.text = pair_said(j, c);
 	if (broke)
 		s.cause = j->body->tries[c->first].cause;
-	judge_cpu(j, &s);
 	suspects_add(&j->suspects, &s);
 }
 
@@ -322,10 +287,7 @@ void judge_pairs(struct judgement *j)
 		const struct matrix_cell *c = &j->m.cell[i];
 		bool excused = j->excused[c->from] || j->excused[c->to];
 
-		j->fit.bad[i] = !c->measured                ? !excused && j->measured
-				: is_slow_pair(j, i, false) ? 1
-				: may_lack_cpu(j, i)        ? LACKED
-							    : 0;
+		j->fit.bad[i] = !c->measured ? !excused && j->measured : is_slow_pair(j, i);
 	}
 	for (uint32_t i = 0; i < j->m.cells; i++)
 		if (j->fit.bad[i])

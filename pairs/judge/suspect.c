@@ -20,7 +20,6 @@ struct suspect suspect_of(enum finding_code kind, uint32_t a)
 				.b = SUSPECT_NONE,
 				.value = NAN,
 				.normal = NAN,
-				.cpu = NAN,
 				.text = SUSPECT_NONE};
 }
 
@@ -128,7 +127,7 @@ static void set_host(const struct judgement *j, uint32_t player, enum host_state
 	*to = *to > state ? *to : state;
 }
 
-/* An end of a bad pair that has too few other partners may be the cause, or not. */
+/* An end of a bad or undecided pair that has too few other partners may be the cause, or not. */
 static void set_end(const struct judgement *j, uint32_t player)
 {
 	set_host(j, player, judge_is_known(j, player) ? HOST_UNKNOWN : HOST_UNDECIDED);
@@ -140,10 +139,14 @@ void judge_states(struct judgement *j)
 
 	memset(j->hosts, HOST_UNKNOWN, j->body->hosts.count);
 	for (uint32_t i = 0; i < j->m.cells; i++) {
-		if (!j->m.cell[i].measured)
-			continue;
-		set_host(j, j->m.cell[i].from, HOST_GOOD);
-		set_host(j, j->m.cell[i].to, HOST_GOOD);
+		const struct matrix_cell *c = &j->m.cell[i];
+		bool undecided = judge_is_undecided(j, i);
+
+		for (int k = 0; k < 2 && c->measured; k++)
+			if (undecided)
+				set_end(j, k ? c->to : c->from);
+			else
+				set_host(j, k ? c->to : c->from, HOST_GOOD);
 	}
 	for (uint32_t i = 0; i < j->suspects.count; i++) {
 		const struct suspect *s = &j->suspects.of[i];
@@ -153,8 +156,6 @@ void judge_states(struct judgement *j)
 		if (s->b != SUSPECT_NONE) {
 			set_end(j, s->a);
 			set_end(j, s->b);
-		} else if (s->kind == SUSPECT_NO_CPU) {
-			set_host(j, s->a, HOST_UNDECIDED);
 		} else if (suspect_is_lost(s->kind)) {
 			set_host(j, s->a, HOST_LOST);
 		} else if (j->retested && s->proof != SUSPECT_CONFIRMED) {

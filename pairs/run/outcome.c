@@ -163,7 +163,6 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	if (latency && !(o->value > 0)) /* too few messages for a median */
 		o->value = number_of(last, "latency_mean_us");
 	o->p99 = latency ? number_of(last, "latency_p99_us") : 0;
-	o->least = latency ? number_of(last, "latency_min_us") : 0;
 	o->has_value = o->value > 0;
 	read_cpu(o, last);
 	o->to_client = strcmp(json_text_at(last, "direction"), "server_to_client") == 0;

@@ -23,7 +23,6 @@ struct outcome {
 	bool to_client; /* payload goes from the server to the client */
 	double value;   /* Gb/s, or the median latency in us: the mean of few messages */
 	double p99;     /* of a latency; 0: none */
-	double least;   /* the same, the least */
 	/* the part of its CPU that the client's thread had, and the server's; NaN: not known */
 	double client_cpu, server_cpu;
 	int exit;

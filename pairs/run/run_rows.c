@@ -250,18 +250,16 @@ static json_t *cpu_percent(double part)
 	return isnan(part) ? NULL : json_real(round(part * 1e3) / 10);
 }
 
-/* What a figure is worth: a latency's least, and whether the threads of both ends had their CPUs.
- */
+/* What a figure is worth: whether the threads of both ends had their CPUs. */
 static void put_worth(json_t *m, const struct outcome *o)
 {
 	bool from_client = json_equal(json_object_get(m, "from"), json_object_get(m, "client"));
 
-	json_object_update_new(
-		m, json_pack("{s:o*, s:o*, s:o*}", "least",
-			     o->least > 0 ? json_real(o->least) : NULL, "from_cpu_percent",
-			     cpu_percent(from_client ? o->client_cpu : o->server_cpu),
-			     "to_cpu_percent",
-			     cpu_percent(from_client ? o->server_cpu : o->client_cpu)));
+	json_object_update_new(m,
+			       json_pack("{s:o*, s:o*}", "from_cpu_percent",
+					 cpu_percent(from_client ? o->client_cpu : o->server_cpu),
+					 "to_cpu_percent",
+					 cpu_percent(from_client ? o->server_cpu : o->client_cpu)));
 }
 
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,

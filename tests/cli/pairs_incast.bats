@@ -62,7 +62,7 @@ judged() {
 	local i first=$((12000 + RANDOM % 100 * 40)) begin=$((EPOCHSECONDS + 4))
 	for i in 0 1 2 3 4 5; do echo "p$i 127.0.0.1:$((first + 4 * i))"; done >hosts
 	for i in 0 1 2 3 4 5; do
-		SIMVERBS_GBPS=0.2 start "p$i" rdmark-pairs run --hosts hosts --self "p$i" --start "$begin" --schedule incast=3 --slot 2 \
+		SIMVERBS_GBPS=0.2 SIMVERBS_CPU=200 start "p$i" rdmark-pairs run --hosts hosts --self "p$i" --start "$begin" --schedule incast=3 --slot 2 \
 			--auth=none -- write_bw -D 0.1
 	done
 	finish p0 p1 p2 p3 p4 p5
@@ -74,8 +74,8 @@ judged() {
 		fail "no figure: $(<lines)"
 	start judge rdmark-pairs judge lines
 	finish judge
-	# Six nodes on one host are as equal as its scheduler lets them be, and may lack its CPU, which may
-	# leave a run without a figure: a node with too many of these is lost.
+	# Six nodes on one host are as equal as its scheduler lets them be, which may leave a run without a
+	# figure: a node with too many of these is lost.
 	if jq -es 'any(.status == "failed")' lines >/dev/null; then
 		jq -es 'all(.status != "failed" or .error == "the slot ended before there was a figure")' lines >/dev/null || fail "failed: $(<lines)"
 		ended_with_any judge 0 3 6 77

@@ -49,94 +49,77 @@ failed='def failed($cause): .status = "failed" | .cause = $cause | .exit = 4 | .
 	jq -e '.smallest_fault > .02 and .smallest_fault < .06 and (has("noise") | not)' <<<"$output"
 }
 
-@test "what a thread without its CPU explains is no fault: cannot tell, by node, by pair, and of all" {
-	local cpu='.value *= 0.4 | .from_cpu_percent = 40'
+@test "what a pair reaches a thread of which lacked its CPU is no figure: it is undecided, 77, and nobody is blamed" {
+	local cpu='.value *= 0.2 | .from_cpu_percent = 40'
 	made_pairs 8 "when(.from == \"n3\"; $cpu)" >busy
 	judge --suspects hosts --retest again busy
 	((status == 77))
-	says 'slow, or short of CPU (cannot tell): 1' 'n3            sending: 3' '(40 %), its threads had 40 % of the CPU in 7 of 7 runs' \
-		'next: stop the other tasks on the CPUs of these threads' '7 good, 1 undecided, 0 suspect'
-	[[ ! -s hosts && $(<again) == $'n3 n4\nn3 n5' ]]
+	says 'cannot tell of 7 of 56 pairs whether they are slow: a thread had less than 98 % of its CPU' \
+		'next: stop the other tasks on the CPUs of these threads' '8 good, 0 suspect, 0 lost; 56 of 56 pairs measured; normal 97.'
+	[[ ! -s hosts && ! -s again ]] # it receives as the others do
+	# Both directions: nothing is known of it, and its name is said.
+	made_pairs 8 "when(touches(\"n3\"); .value *= 0.2) | when(.from == \"n3\"; .from_cpu_percent = 40) | when(.to == \"n3\"; .to_cpu_percent = 97.9)" >both
+	judge --suspects hosts --prom both.prom both
+	((status == 77))
+	says 'cannot tell of 14 of 56 pairs' ', in most runs that of n3' '7 good, 1 undecided, 0 suspect'
+	[[ ! -s hosts ]]
+	run ! grep -F 'rdmark_pairs_bandwidth_bytes_per_second{node="n3"' both.prom
+	judge --json both
+	jq -e '.suspects == [] and .notes[0].kind == "no_cpu" and .smallest_fault < .06 and .normal > 97
+		and (.players[2] | .sends == null and .receives == null and .sends_to == 0)' <<<"$output"
+	# 98 % is enough; so is a line that does not say it.
+	made_pairs 8 "when(touches(\"n3\"); .value *= 0.2 | .from_cpu_percent = 98)" >slow
+	judge slow
+	((status == 6))
+	says 'slow nodes: 1' '7 good, 1 suspect'
+	jq -c 'del(.from_cpu_percent)' slow >old
+	judge old
+	((status == 6))
 	# A pair: both nodes have enough others.
 	made_pairs 8 "when(.from == \"n3\" and .to == \"n5\"; $cpu)" >pair
 	judge pair
 	((status == 77))
-	says 'n3 -> n5' 'a thread had 40 % of the CPU in 1 of 1 runs' '8 good, 0 suspect'
+	says 'cannot tell of 1 of 56 pairs' '8 good, 0 suspect'
 	# All of them: what is normal is not known, nor is it the fault of the links.
 	made_pairs 8 "when(.from; $cpu) | when(.kind == \"player\"; .port_gbps = 100)" >all
 	judge all
 	((status == 77))
-	says 'cannot tell what is normal here: most nodes have fewer than three partners with which both' '0 good, 8 undecided, 0 suspect'
+	says 'cannot tell of 56 of 56 pairs' '0 good, 8 undecided, 0 suspect'
 	[[ $output != *'is too slow is named'* && $output != *'; normal '* ]]
-	# Two racks, whose uplink is slow: one thing cannot be told, not two.
-	made_pairs 10 'when(.from; .from_cpu_percent = 90) | when(.from and ((.from | ltrimstr("n") | tonumber) > 5) != ((.to | ltrimstr("n") | tonumber) > 5); .value = 10)' >all
-	judge all
-	((status == 77))
-	says 'cannot tell what is normal here: '
-	[[ $output != *'is too slow is named'* && $output != *'whether all nodes are good'* ]]
-	# n3 had its CPU, but there is nothing to compare it with.
-	made_pairs 8 "when(.from and .from != \"n3\"; $cpu) | when(.kind == \"player\"; .port_gbps = 100)" >all
 	run "$bin/rdmark-pairs" judge --json all
 	jq -e '.normal == null and (.players | all(.normal == null and .sends == null and .receives == null))' <<<"$output"
+	# Two hosts: the pair is all that there is.
+	made_pairs 2 "when(.from == \"n1\"; $cpu)" >two
+	judge two
+	((status == 77))
+	says 'cannot tell of 1 of 2 pairs' '2 undecided'
 	# Nor is there anything where all are lost.
 	{ made_pairs 4 && made_pairs 4 'select(.kind == "player") | .run = "2"'; } >ended
 	judge ended
 	[[ $output == *'4 lost; 12 of 12 pairs measured' ]]
-	# Of four nodes none has three such partners, and yet those with their CPUs in most runs are good.
-	made_pairs 4 "when(.from == \"n4\"; $cpu) | when(.to == \"n4\"; .value *= 0.4 | .to_cpu_percent = 40)" >few
-	judge --json few
-	((status == 77))
-	jq -e '[.suspects[].name] | unique - ["n4", null] == []' <<<"$output"
-	# Good alone: nothing is left to say, of its pairs neither. As slow alone: it is named, with its partners.
-	jq -c 'if .kind == "player" then ., (.run = "again" | .alone = true | .rounds = 2)
-		elif .kind == "done" then ., (.run = "again" | .rounds = 2)
-		elif .from == "n3" and (.to | IN("n1", "n2")) then
-			., (.run = "again" | .alone = true | .round -= 2 | .value /= 0.4 | .from_cpu_percent = 99.5)
-		else . end' busy >cured
-	judge cured
-	((status == 0 && ${#lines[@]} == 1))
-	sed 's/^\(.*"alone":true.*"value":\)[0-9.]*/\139/' cured >proven
-	judge proven
-	((status == 6))
-	says 'slow nodes: 1' 'sending: 39 of ' 'with 7 partners, alone too'
-	# Files without the shares are judged as they were.
-	jq -c 'del(.from_cpu_percent)' busy >old
-	judge old
-	((status == 6))
-	says 'slow nodes: 1' '7 good, 1 suspect'
 }
 
-@test "what it does not explain is a fault; and others are found beside it, of a latency and of an incast, too" {
-	[[ $(verdict 8 'when(.from == "n3"; .value *= 0.2 | .from_cpu_percent = 40)') == 'node_slow n3' ]]
-	judge made.jsonl
-	says 'sending: 19.' '(20 %), with 7 partners, not measured alone, more than a thread with 40 % of its CPU explains'
-	[[ $(verdict 8 'when(.from == "n3"; .value *= 0.4 | .from_cpu_percent = 40) | when(.to == "n6"; .value *= 0.7)') == \
-		'lacked_cpu n3,node_slow n6' ]]
-	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .least = 1.8 else . end |
+@test "others are found beside those that lacked their CPU, of a latency and of an incast, too" {
+	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 else . end |
 		when(.from; select(.client == .from)) | when(touches("n3"); .value = 6 | .from_cpu_percent = 30)'
-	[[ $(verdict 8 "$us") == 'lacked_cpu n3' ]]
-	# In any order: what a line means does not depend on those before it.
-	sort made.jsonl >sorted
-	judge --json sorted
-	[[ $(jq -r '.suspects[] | "\(.kind) \(.name)"' <<<"$output") == 'lacked_cpu n3' ]]
-	[[ $(verdict 8 "$us"' | when(touches("n3"); .least = 5)') == 'latency_high n3' ]]
-	[[ $(verdict 8 "$us"' | when(touches("n3"); .least = .value)') == 'latency_high n3' ]]
+	[[ $(verdict 8 'when(touches("n3"); .value *= 0.4 | .from_cpu_percent = 40) | when(.to == "n6"; .value *= 0.7)') == 'node_slow n6' ]]
+	[[ $(verdict 8 "$us") == '' ]]
+	judge made.jsonl
+	((status == 77))
+	says 'cannot tell of 7 of 28 pairs' 'that of n3'
+	[[ $(verdict 8 "$us | when(touches(\"n6\"); .value = 9)") == 'latency_high n6' ]]
 	made_incast | jq -c 'if .kind == "pair" and .from == "n2" and .value == 9 then .from_cpu_percent = 30 else . end' >incast
 	judge incast
 	((status == 77))
-	says 'n2            sending: 0.30 of its share, its threads had 30 % of the CPU in 3 of 3 runs'
-	# What the receiver's thread costs, it costs all of a round.
-	jq -c 'if .kind == "pair" then .from_cpu_percent = 100 | .to_cpu_percent = 30 else . end' incast >receiver
-	judge --json receiver
+	says 'a thread had less than 98 % of its CPU'
+	[[ $output != *starve* ]]
+	jq -c 'if .kind == "pair" then .from_cpu_percent = 100 else . end' incast >quiet
+	judge --json quiet
 	((status == 6))
 	jq -e '.suspects[0] | .kind == "sender_starves" and .name == "n2"' <<<"$output"
 }
 
-@test "of both threads on a CPU the least latency proves nothing; atomics are not expected to fill a link" {
-	local us='if .unit then .unit = "us" | .program = "write_lat" elif .value then .value = 2 | .least = 1.8 else . end |
-		when(.from; select(.client == .from)) | when(.from == "n1" and .to == "n4"; .value = 3998 | .least = 941 | .from_cpu_percent = 47'
-	[[ $(verdict 8 "$us)") == 'pair_slow n1>n4' ]]
-	[[ $(verdict 8 "$us | .to_cpu_percent = 47.5)") == 'lacked_cpu n1>n4' ]]
+@test "atomics are not expected to fill a link" {
 	made_pairs 8 'when(.kind == "player"; .program = "atomic_bw" | .port_gbps = 100) | when(.kind == "pair"; .value /= 5000)' >atomics
 	judge atomics
 	((status == 0))

@@ -42,14 +42,12 @@ static inline void said_leaf(char name[16], uint32_t leaf)
 	snprintf(name, 16, "leaf%u", leaf);
 }
 
-/* True if the suspect O is about the host or the leaf that has the fault, and not for its load or
- * CPU. */
+/* True if the suspect O is about the host or the leaf that has the fault, and not for its load. */
 static inline bool said_is_it(const struct cluster *c, const json_t *o)
 {
 	char leaf[16];
 
-	if (json_object_get(o, "from") || !strcmp(said_text(o, "kind"), "slow_under_load") ||
-	    !strcmp(said_text(o, "kind"), "lacked_cpu"))
+	if (json_object_get(o, "from") || !strcmp(said_text(o, "kind"), "slow_under_load"))
 		return false;
 	if (c->bad_leaf != CLUSTER_NONE) {
 		said_leaf(leaf, c->bad_leaf);

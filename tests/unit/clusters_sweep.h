@@ -64,15 +64,12 @@ static inline bool sweep_fails(struct sweep *s, struct body_try *t)
 }
 
 /* Let the judge know what threads HAD of their CPUs, as their clock counts it. */
-static inline void sweep_cpu(struct body_try *t, const double had[2], bool latency, double least)
+static inline void sweep_cpu(struct body_try *t, const double had[2])
 {
 	const double percent[] = {round(had[0] * 1000) / 10, round(had[1] * 1000) / 10};
 
-	if (!getenv("RDMARK_CLUSTERS_NO_CPU")) {
+	if (!getenv("RDMARK_CLUSTERS_NO_CPU"))
 		body_cpu(t, percent);
-		t->least = (float)least;
-		body_lift(t, latency);
-	}
 }
 
 /* Fill in what the run of T reaches, which the network gave RATE. */
@@ -80,7 +77,7 @@ static inline void sweep_measure(struct sweep *s, struct body_try *t, double rat
 {
 	struct cluster *c = s->c;
 	double noise = cluster_noise(c, t->from, t->to);
-	double had[2] = {cluster_cpu(c, t->from / c->rails), 1}, least = 0;
+	double had[2] = {cluster_cpu(c, t->from / c->rails), 1};
 
 	if (c->both_spin)
 		had[1] = cluster_cpu(c, t->to / c->rails);
@@ -88,19 +85,15 @@ static inline void sweep_measure(struct sweep *s, struct body_try *t, double rat
 	if (c->latency) {
 		t->value =
 			(float)(cluster_latency(c, t->from / c->rails, t->to / c->rails) / noise);
-		least = (double)t->value;
-		if (fmin(had[0], had[1]) < 1)
-			least *= cluster_between(c, .85, .95);
 		t->value /= (float)cluster_cpu_leaves(c, had[0] * had[1]);
-		t->p99 = t->value *
-			 (float)cluster_between(c, 1.1, fmin(had[0], had[1]) < .98 ? 90 : 1.6);
-		sweep_cpu(t, had, true, least);
+		t->p99 = t->value * (float)cluster_between(c, 1.1, 1.6);
+		sweep_cpu(t, had);
 		return;
 	}
 	if (!s->run)
 		noise *= 1 - c->drift * t->round / c->rounds;
 	t->value = (float)(rate * noise * cluster_cpu_leaves(c, had[0] * had[1]));
-	sweep_cpu(t, had, false, least);
+	sweep_cpu(t, had);
 }
 
 /* The runs of RAIL in one direction of ROUND; BACK: the server sends. */
@@ -179,7 +172,7 @@ static inline double sweep_reach(const struct sweep *s)
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct body_try *t = &s->tries[i];
 
-		if (t->cause || t->run)
+		if (t->cause || t->run || isnan(t->value))
 			continue;
 		sum += (double)t->value / CLUSTER_RATE /
 		       fmin(c->port[t->from / c->rails], c->port[t->to / c->rails]);
