@@ -82,7 +82,7 @@
 struct oob;
 struct qp_address;
 
-#define MESSAGE_PROTOCOL 2
+#define MESSAGE_PROTOCOL 5
 
 /* A new message of TYPE without keys. */
 json_t *message_new(const char *type);

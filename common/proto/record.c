@@ -57,7 +57,7 @@ static const struct field rows[] = {
 	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
 	IN(late_max_us, pace.late_max_us),
 	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = COPIES_MAX), ROW(resent, COUNT), ROW(sent_gbps),
-	IN(intervals, intervals.count, COUNT),
+	IN(interval_count, intervals.count, COUNT),
 	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
 	IN(worst_interval_us, intervals.worst_us),
 	IN(cpu_percent, cpu.percent), IN_WITH(cpu_user_s, cpu.user_s, cpu.percent),

@@ -210,7 +210,7 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	uint64_t dropped = r->run.kept.unshown + r->run.kept.dropped;
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}",
-			      "schema_version", 2, "generator", "rdmark " RDMARK_VERSION, "test",
+			      "schema_version", 3, "generator", "rdmark " RDMARK_VERSION, "test",
 			      r->about.test->name, "role", r->about.server ? "server" : "client",
 			      "started_utc", r->run.started, "finished_utc", clock_utc(finished),
 			      "status", status_of(problem, interrupted), "error",

@@ -122,8 +122,8 @@ def check($file):
 	if .schema_version == null then
 		stop("\($file): not a document of rdmark's --json: schema_version is missing"
 			+ if has("test_info") then "; it is perftest's, of --out_json" else "" end)
-	elif .schema_version != 2 then
-		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 2. Fix: use the rdmark-plot of the newer rdmark")
+	elif .schema_version != 3 then
+		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 3. Fix: use the rdmark-plot of the newer rdmark")
 	else . end;
 
 def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]

@@ -41,7 +41,7 @@ def kind_of($file):
 	if type != "object" then null
 	elif has("kind") and has("run") then "pairs"
 	elif has("interval") then "interval"
-	elif has("schema_version") then if .schema_version == 2 then "run" else older("schema_version"; $file) end
+	elif has("schema_version") then if .schema_version == 3 then "run" else older("schema_version"; $file) end
 	elif has("rdmark_pairs") then if .rdmark_pairs == 1 then "judgement" else older("rdmark_pairs"; $file) end
 	elif has("generator") and (has("ports") or has("error")) then "check"
 	else null end;

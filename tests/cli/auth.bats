@@ -107,7 +107,7 @@ impostor() {
 	json <(echo "$message") '.protocol == 4 and .auth == "key" and (has("experiment") | not)'
 	# Such a client begins as one without --auth.
 	server send_lat --persistent --auth="$how"
-	stranger say '{"type":"hello","protocol":2,"version":"0.0.9","test":"send_lat"}' hear error gone
+	stranger say '{"type":"hello","protocol":5,"version":"0.0.9","test":"send_lat"}' hear error gone
 	says stranger.out 'different --auth: server key, client none'
 	# The protocol before TLS.
 	stranger say '{"type":"hello","protocol":3,"version":"0.1.0","auth":"key"}' hear error gone
@@ -341,7 +341,7 @@ of_unit() {
 	server send_lat --persistent --auth="$how"
 	start first send_lat -D 30 -p "$port" --auth="$how" "$host"
 	until_says first.err 'messages of'
-	stranger say '{"type":"hello","protocol":2,"version":"0.1.0","test":"send_lat"}' hear-any gone
+	stranger say '{"type":"hello","protocol":5,"version":"0.1.0","test":"send_lat"}' hear-any gone
 	says stranger.out '"error"' 'different --auth'
 	says_no stranger.out '"busy"'
 	start second send_lat -n 5 --connect-timeout 60 -p "$port" --auth="$how" "$host"

@@ -158,7 +158,7 @@ connected() {
 
 # A client that was told to connect its QPs to PORT of an address, by a server that is none.
 aimed_at() {
-	fake_server hear hello say '{"type": "welcome", "protocol": 2, "version": "0", "timeout_ns": 5000000000,
+	fake_server hear hello say '{"type": "welcome", "protocol": 5, "version": "0", "timeout_ns": 5000000000,
 		"rails": [{"gid_kind": 0, "mtu_bytes": 256}],
 		"rdma_cm": [{"address": "'"$1"'", "port": '"$2"', "token": 1}]}' hear error gone
 	host=127.0.0.1
@@ -183,7 +183,7 @@ aimed_at() {
 	need_cm
 	# the server is told of a client that does nothing more, and says where it listens
 	server send_lat -d "$CM_ADDRESS" --timeout 8
-	stranger=(say '{"type": "hello", "protocol": 2, "version": "0", "test": "send_lat", "timeout_ns": 8000000000,
+	stranger=(say '{"type": "hello", "protocol": 5, "version": "0", "test": "send_lat", "timeout_ns": 8000000000,
 		"experiment": {"rdma_cm": 1}, "rails": [{"fabric":1, "gid_kinds": [0], "mtu_bytes": 256}]}'
 		hear-any hear-any stay)
 	become "$lib/peer" connect "$port" "${stranger[@]}" >seen.out 2>seen.err </dev/null &

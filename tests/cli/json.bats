@@ -10,7 +10,7 @@ load ../lib/rdmark
 setup_file() { need_device; }
 
 # In every document, whatever became of the run.
-always='.schema_version == 2 and (.generator | startswith("rdmark ")) and (.test | length > 0)
+always='.schema_version == 3 and (.generator | startswith("rdmark ")) and (.test | length > 0)
 	and all(.started_utc, .finished_utc; test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$"))
 	and .finished_utc >= .started_utc and has("status") and has("error") and has("experiment")
 	and has("effective") and has("ends") and has("results")'
@@ -206,7 +206,7 @@ loaded_rdma_core() {
 	server send_bw --persistent --interval 0.1 --json=s.json
 	client send_bw -D 0.8 -s 64 --interval 0.1 --json=c.json
 	ended client 0
-	json c.json '(.intervals | map(select(.partial | not))) as $whole | ($whole | length) as $n | $n >= 1 and .results[0].intervals == $n
+	json c.json '(.intervals | map(select(.partial | not))) as $whole | ($whole | length) as $n | $n >= 1 and .results[0].interval_count == $n
 		and all(.intervals[]; .message_bytes == 64 and .interval_s > 0 and (keys | length) == 7) and all(.intervals[:-1][]; .partial == false)
 		and ([.intervals[].elapsed_s] | . == sort)
 		and ([.intervals[].messages] | add) <= .results[0].messages
@@ -240,7 +240,7 @@ loaded_rdma_core() {
 		client $program -D 0.3 -s 64 --interval 10 --json=c.json
 		finish server
 		ended client 0
-		json c.json '.results[0] as $r | ($r | has("intervals") or has("worst_interval_us") | not)
+		json c.json '.results[0] as $r | ($r | has("interval_count") or has("worst_interval_us") | not)
 			and (.intervals | length == 1 and (.[0] | .partial and .interval_s >= 0.3 and .interval_s < 10
 			and .messages > 0 and .messages <= $r.messages))'
 		says client.err '(partial, '
@@ -292,22 +292,22 @@ loaded_rdma_core() {
 @test "--interval: the worst of them is in the record, and on stderr where they are shown" {
 	pair write_bw -D 0.5 -s 64 --interval 0.1 --json
 	json_lines client.out 'whole_intervals as $all | intervals[-1].elapsed_s as $took | document.results[0]
-		| (.worst_interval_gbps | near($all | map(.bandwidth_gbps) | min; 1e-8 * .)) and .intervals == ($all | length)
-		and .intervals >= 1 and .intervals <= $took / 0.1 + 1'
+		| (.worst_interval_gbps | near($all | map(.bandwidth_gbps) | min; 1e-8 * .)) and .interval_count == ($all | length)
+		and .interval_count >= 1 and .interval_count <= $took / 0.1 + 1'
 	pair send_lat -D 0.5 --interval 0.15 --json
 	# One in which no round trip was over lasted half of one, at least.
 	json_lines client.out '(whole_intervals | map(.latency_mean_us // .interval_s * 1e6 / 2) | max) as $worst | document.results[0]
-		| (.worst_interval_us | near($worst; 0.001)) and has("intervals") == false'
+		| (.worst_interval_us | near($worst; 0.001)) and has("interval_count") == false'
 	pair write_lat -D 0.5 --interval 0.1 --csv=full:c.csv
 	says client.err 'rdmark: 2 B: worst interval: '
-	[[ $(head -n 1 c.csv) == *,intervals,worst_interval_gbps,worst_interval_us* ]]
+	[[ $(head -n 1 c.csv) == *,interval_count,worst_interval_gbps,worst_interval_us* ]]
 	pair send_bw -D 0.5 -s 64 --interval 0.1 --json=c.json
-	grep -q "^rdmark: 64 B: worst of $(jq '.results[0].intervals' c.json) intervals: [0-9.]* MiB/s\$" client.err || fail 'no worst interval'
-	json c.json '.results[0] | .intervals > 0 and .by_end.client.intervals > 0'
-	json c.json '.results[0].by_end.server | .messages > 0 and (has("intervals") | not)'
+	grep -q "^rdmark: 64 B: worst of $(jq '.results[0].interval_count' c.json) intervals: [0-9.]* MiB/s\$" client.err || fail 'no worst interval'
+	json c.json '.results[0] | .interval_count > 0 and .by_end.client.interval_count > 0'
+	json c.json '.results[0].by_end.server | .messages > 0 and (has("interval_count") | not)'
 	# none that is whole
 	pair send_bw -n 5 -s 64 --interval 100 --json=c.json
-	json c.json '.results[0] | has("intervals") or has("worst_interval_gbps") | not'
+	json c.json '.results[0] | has("interval_count") or has("worst_interval_gbps") | not'
 	says_no client.err worst
 }
 

@@ -12,7 +12,7 @@ setup_file() { need_device; }
 # lines FILE NUMBER: so many lines, each of them a document.
 lines() {
 	[[ $(wc -l <"$1") == "$2" ]] || fail "$1: $(wc -l <"$1") lines, not $2"
-	json "$1" 'length == $n and all(.schema_version == 2)' -s --argjson n "$2"
+	json "$1" 'length == $n and all(.schema_version == 3)' -s --argjson n "$2"
 }
 
 @test "--json-lines=FILE: a line for each run, at both ends, next to the table, --json and --csv" {
@@ -86,7 +86,7 @@ start_client_of_none() {
 	finish server
 	lines all.jsonl 5
 	lines s.jsonl 5
-	printf '{"schema_version": 2, "gen' >>all.jsonl
+	printf '{"schema_version": 3, "gen' >>all.jsonl
 	start_client_of_none all.jsonl
 	[[ $(wc -l <all.jsonl) == 7 ]] || fail "$(wc -l <all.jsonl) lines"
 	tail -n 1 all.jsonl >last.json

@@ -158,7 +158,7 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 	ended cli 77
 	json cli.out '.status == "unavailable" and .error.exit_status == 77 and .error.code == "unavailable"
 		and (.error.phase | length > 0) and (.error.call | length > 0) and (.error.fix | length > 0)
-		and .test == "send_bw" and .role == "server" and .schema_version == 2 and .results == []'
+		and .test == "send_bw" and .role == "server" and .schema_version == 3 and .results == []'
 	cli send_bw --json=doc.json
 	ended cli 77
 	silent cli.out

@@ -230,7 +230,7 @@ refuses() {
 		cp -- run.json "$name"
 		plot -o p.gp -- "$name"
 		drawn ''
-		echo '{"schema_version": 2}' >"./$name"
+		echo '{"schema_version": 3}' >"./$name"
 		plot -- "$name"
 		ended plot 2
 		says plot.err 'no results'
@@ -276,7 +276,7 @@ refuses() {
 	refuses 2 perftest.json "perftest's" -- perftest.json
 	echo '[1]' >array.json
 	refuses 2 array.json 'not a document of' -- array.json
-	jq '.schema_version = 3' run.json >newer.json
+	jq '.schema_version = 4' run.json >newer.json
 	refuses 2 newer.json newer -- newer.json
 	start cli write_bw -p 1 --connect-timeout 0 --json=failed.json 127.0.0.1
 	finish cli

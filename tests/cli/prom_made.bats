@@ -26,7 +26,7 @@ refused() {
 
 # made FILTER: a document of a run, by jq.
 made() {
-	jq -c -n '{schema_version: 2, test: "send_bw", role: "client", status: "ok", peer: "n2", device: "mlx5_0", ends: {},
+	jq -c -n '{schema_version: 3, test: "send_bw", role: "client", status: "ok", peer: "n2", device: "mlx5_0", ends: {},
 		finished_utc: "1970-01-02T00:00:01Z", results: []} | '"$1"
 }
 
@@ -100,7 +100,7 @@ holds() {
 @test "what is no document is refused with the cause, and the old file stays; a line that was cut hides no other" {
 	made . >c.json
 	: >empty
-	echo '{"schema_version": 2,' >half
+	echo '{"schema_version": 3,' >half
 	made '.schema_version = 1' >older
 	echo '{"rdmark_pairs": 9}' >newer
 	echo '{"test_info": {}}' >perftest

@@ -25,7 +25,7 @@ says() {
 
 # bandwidth GBPS [PLUS_MINUS [SIZE]]: a document of write_bw.
 bandwidth() {
-	jq -nc --argjson gbps "$1" --argjson sure "${2:-null}" --argjson size "${3:-65536}" '{schema_version: 2, test: "write_bw", results: [
+	jq -nc --argjson gbps "$1" --argjson sure "${2:-null}" --argjson size "${3:-65536}" '{schema_version: 3, test: "write_bw", results: [
 		{message_bytes: $size, qps: 1, bandwidth_gbps: $gbps, plus_minus_percent: $sure, measured_by: "client", direction: "client_to_server"}]}'
 }
 

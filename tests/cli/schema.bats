@@ -38,7 +38,7 @@ but() {
 		but "$count" "$name" "$edit"
 	done <<-'END'
 		sweep del(.schema_version)
-		sweep .schema_version = 3
+		sweep .schema_version = 2
 		sweep .colour = "blue"
 		sweep .role = "peer"
 		sweep .test = "iperf"

@@ -78,7 +78,7 @@ static double share(const char *what, const struct rates *r)
 
 static json_t *document(const char *test)
 {
-	return json_pack("{s:i, s:s, s:{s:s, s:I}, s:[]}", "schema_version", 2, "test", test,
+	return json_pack("{s:i, s:s, s:{s:s, s:I}, s:[]}", "schema_version", 3, "test", test,
 			 "experiment", "connection", "RC", "tx_depth", (json_int_t)128, "results");
 }
 
