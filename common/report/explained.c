@@ -7,9 +7,24 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "explain/limit.h"
 #include "finding/thresholds.h"
 #include "proto/fields.h"
 #include "report/report.h"
+
+/* What limits the fastest row, and what is broken. */
+struct explained_rows {
+	unsigned rows;               /* that are explained */
+	uint64_t message_bytes, run; /* of the fastest; of round trips, the worst */
+	double worth; /* its rate; of round trips, how bad its first finding is */
+	unsigned ways; /* with -b two, the slower direction first */
+	struct explained_way {
+		enum result_direction direction;
+		double gbps, least_gbps, most_gbps; /* with ± */
+		struct explained explained;
+	} way[2];
+	struct findings faults; /* of the other rows */
+};
 
 static json_t *ceilings_json(const struct ceilings *c)
 {

@@ -2,10 +2,12 @@
 /* notes: lines on stderr about rows: at once, and after the last one. */
 #pragma once
 
-#include "explain/limit.h"
 #include "measure/result.h"
 #include "proto/record.h"
 
+struct explained;
+struct finding;
+struct findings;
 struct report;
 
 /* What is to be noted after the last row. */
@@ -21,18 +23,7 @@ struct notes {
 		double size_s, shortest_s; /* of the latest size; the minimum of the earlier ones */
 		struct record fewest;      /* of the row with the fewest samples */
 	} enough;
-	struct explained_rows { /* what limits the fastest row, and what is broken */
-		unsigned rows;               /* that are explained */
-		uint64_t message_bytes, run; /* of the fastest; of round trips, the worst */
-		double worth; /* its rate; of round trips, how bad its first finding is */
-		unsigned ways; /* with -b two, the slower direction first */
-		struct explained_way {
-			enum result_direction direction;
-			double gbps, least_gbps, most_gbps; /* with ± */
-			struct explained explained;
-		} way[2];
-		struct findings faults; /* of the other rows */
-	} *why; /* owned; NULL: there is no such row */
+	struct explained_rows *why; /* explained.c; owned; NULL: there is no such row */
 	bool apart; /* it was noted that a row has no rate of both directions together */
 };
 

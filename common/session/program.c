@@ -85,8 +85,10 @@ static const char *threshold_of(const struct program *p)
 /* Put into the document which threshold the client's run had. */
 static void note_threshold(struct program *p)
 {
-	if (p->report.about.options && !p->server && threshold_of(p))
-		report_own_key(&p->report, "threshold", json_string(threshold_of(p)));
+	const char *option = threshold_of(p);
+
+	if (p->report.about.options && !p->server && option)
+		report_own_key(&p->report, "threshold", json_string(strstr(option, "--")));
 }
 
 /* Fail a run with a threshold that the server's signal cut short: only a whole run can pass. */

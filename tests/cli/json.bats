@@ -376,7 +376,7 @@ field() {
 		--arg row "$said"
 	[[ $(field status) == ok && ! $(field varied) ]] || fail "$(<c.csv)"
 	json c.json '.effective.tx_depth == 32 and .effective.mtu_bytes == 1024 and .experiment.connection == "UC"'
-	pair write_bw -a -n 2 --repeat 2 --cpu_util --csv=c.csv
+	pair write_bw -a -n 2 --repeat 2 --cpu_util --csv=full:c.csv
 	[[ $(wc -l <c.csv) == 48 ]] || fail "$(<c.csv)"
 }
 

@@ -156,7 +156,7 @@ sure_or_why() {
 
 @test "with --cpu_util and --interval every run has its own" {
 	both write_bw -D 0.3 -s 64 --repeat 2 --cpu_util --interval 0.1
-	json c.json '.results | length == 2 and all(.[] | of("client"); .cpu_percent > 0 and .intervals > 0)'
+	json c.json '.results | length == 2 and all(.[] | of("client"); .cpu_percent > 0 and .interval_count > 0)'
 	json c.json "$agrees" --arg figure bandwidth_gbps
 }
 
