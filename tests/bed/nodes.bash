@@ -57,6 +57,8 @@ make_files() {
 	END
 	root_home=$(getent passwd root | cut -d : -f 6)
 	[[ ! -d $root_home/.ssh ]] || mount -t tmpfs bed "$root_home/.ssh"
+	# By ssh, bash reads that: what it starts here is not a node's. (pyenv's has a lock that a killed node keeps.)
+	[[ ! -f $root_home/.bashrc ]] || mount --bind /dev/null "$root_home/.bashrc"
 	mount --bind $bed/hosts /etc/hosts && mount --bind $bed/shadow /etc/shadow && mount --bind $bed/ssh /etc/ssh
 }
 

@@ -7,6 +7,7 @@
 #   rates [NODE GBPS]… [-- LINE…]   those of the nodes' adapters; LINEs of shell are for $bed/env, too
 #   start_sweep LAUNCHER ARG…    in the background: its lines are in lines, its suspects in bad
 #   sweep LAUNCHER ARG…          and to its end
+#   rounds N                     the file "rounds", for --schedule file=rounds: so many of them
 #   judged                       what the judge makes of lines is in judge.out, and its status is the sweep's
 
 # shellcheck source=tests/bed/nodes.bash
@@ -107,13 +108,14 @@ rounds() {
 	done >rounds
 }
 
-# Its process is held at a gate until the others are in their third round.
+# Its process is held at a gate until the others are in their fourth round: in the third one it is a client, and
+# misses that.
 late_node() {
 	mkfifo -m 666 $bed/gate
 	rates n3 .04 -- "[[ \$node != n4 ]] || read -r _ <$bed/gate"
 	rounds 9
 	start_sweep "$1" --schedule file=rounds
-	await_lines '"round":2'
+	await_lines '"round":3'
 	rates n3 .04
 	timeout "$deadline" bash -c "echo >$bed/gate" || fail 'n4 was not at the gate'
 	rm $bed/gate
