@@ -85,9 +85,8 @@ static void add_direction(struct list *l)
 		if (l->source & ROUTES && l->sink & ROUTES && has(l->source | l->sink, m))
 			add_cell(l, GDR_DIRECT, route_or_first(l->source, m),
 				 route_or_first(l->sink, m));
-	if (!l->chunk_bytes || (from == GDR_HOST && into == GDR_HOST))
-		return;
-	add_cell(l, GDR_STAGED, from, into);
+	if (l->chunk_bytes && (from != GDR_HOST || into != GDR_HOST))
+		add_cell(l, GDR_STAGED, from, into);
 }
 
 unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const unsigned set[2], uint64_t size_bytes,

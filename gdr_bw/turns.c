@@ -78,11 +78,7 @@ static int measure_one_window(struct gdr *g, struct gdr_result *r, unsigned turn
 /* Windows of a cell at most: those of the last look. */
 static unsigned most_windows(const struct gdr *g)
 {
-	unsigned most = 0;
-
-	for (unsigned n = ratio_next_look(&g->attr, 0); n; n = ratio_next_look(&g->attr, n))
-		most = n;
-	return most;
+	return g->attr.first << (RATIO_LOOKS - 1);
 }
 
 /* Tell the user what will be measured and how long it takes. */
@@ -154,6 +150,9 @@ static void note_open_verdict(const struct gdr *g, const struct ratios *all, uns
 	const struct ratio *c = all->deciding;
 	unsigned cells = 0;
 
+	for (unsigned i = 0; i < all->cells; i++)
+		if (ratio_is_open(all, all->cell[i].result) && !ratio_is_open(all, c->result))
+			c = &all->cell[i]; /* what decides so far is clear */
 	for (unsigned i = 0; i < g->results; i++)
 		cells += ratio_is_open(all, &g->result[i]);
 	report_note(g->ms->report,

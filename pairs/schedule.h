@@ -48,8 +48,8 @@ struct schedule_turn {
 };
 
 /*
- * Set up a schedule of another kind than a list for HOSTS hosts. K: senders of an
- * incast. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ * Set up a schedule of another kind than a list for HOSTS hosts. K: senders of an incast. Returns
+ * 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
 int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
 		  uint64_t seed, struct fault *f);

@@ -184,7 +184,7 @@ struct output_options {
 	const char *json_lines; /* file; NULL none */
 	const char *csv;
 	const char *title; /* of the documents; NULL: none */
-	uint64_t within_percent; /* for gdr_bw, as the next two */
+	uint64_t within_percent; /* for gdr_bw, as the next one */
 	uint64_t expected_gbps;
 	/* thresholds for a result, as typed: measure/gate.h; NULL: none */
 	const char *min_bw, *max_lat, *min_msgrate, *max_loss;

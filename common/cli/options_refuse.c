@@ -54,7 +54,7 @@ static const struct advice removed[] = {
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
 	{"tests", "name a test: rdmark read_bw HOST"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
-	{"strict", "see with jq '.results[].quality.disturbed' in the document of --json"},
+	{"strict", "look with jq '.results[].quality.disturbed' in the document of --json"},
 	{"prom", "run rdmark-prom FILE -o OUT: FILE is of --json, --json-lines or rdmark-pairs"},
 };
 

@@ -4,9 +4,9 @@
  * two).
  *
  * The client checks each row that it shows, with -b each direction, also one that a signal cut
- * short, and the run continues in any case. At the end the first row that missed a threshold becomes
- * the run's fault. A threshold without any row is missed, too. One object per run; its texts are
- * those of the command line.
+ * short, and the run continues in any case. At the end the first row that missed a threshold
+ * becomes the run's fault. A threshold without any row is missed, too. One object per run; its
+ * texts are those of the command line.
  */
 #pragma once
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "cli/sweep.h"
 #include "plan/test.h"
 #include "verbs/hca.h"
 #include "verbs/transport.h"
@@ -133,25 +132,6 @@ int operation_check(const struct test *t, const struct experiment *e, struct fau
 				 o->fixed_bytes, o->name);
 	}
 	return t->schedule && !e->plain ? check_cells(e, f) : 0;
-}
-
-int operation_parse(const struct test *t, char **line, struct options *o, struct fault *f)
-{
-	options_init(o, &t->defaults);
-	o->test = t->name;
-	o->traits = operation_traits(t);
-	return options_parse(o, line, f);
-}
-
-int operation_check_points(const struct test *t, struct options *o, bool plain, struct fault *f)
-{
-	o->experiment.plain |= plain;
-	for (unsigned p = 0; p < sweep_points(&o->sweep); p++) {
-		sweep_set(o, p);
-		if (operation_check(t, &o->experiment, f))
-			return -1;
-	}
-	return 0;
 }
 
 int operation_check_events(const struct test *t, const struct experiment *e, bool immediate,

@@ -67,13 +67,6 @@ double operation_latency_us(const struct operation *o, double trip_ns);
 int operation_check(const struct test *t, const struct experiment *e, struct fault *f);
 
 /*
- * Parse the LINE of a client of T into O; and check T at all points of O's sweep, PLAIN or as they
- * are, the last of which is then O's experiment. Return 0, or -1 with the fault raised.
- */
-int operation_parse(const struct test *t, char **line, struct options *o, struct fault *f);
-int operation_check_points(const struct test *t, struct options *o, bool plain, struct fault *f);
-
-/*
  * The same for -e, when it is known whether messages consume receives at both ends (IMMEDIATE).
  * Otherwise a CPU polls memory, and no event can wake it.
  */

@@ -24,8 +24,6 @@ static const char *unknown_word(unsigned value)
 
 /* clang-format off */
 #define ROW(member, ...) FIELD(struct record, member, __VA_ARGS__)
-#define ROW_WITH(member, other, ...) \
-	FIELD(struct record, member, FIELD_IF(struct record, other), __VA_ARGS__)
 /* A member of a struct within the record. */
 #define IN(key, member, ...) FIELD_AS(#key, struct record, member, __VA_ARGS__)
 #define IN_OR_NULL(key, member) IN(key, member, .may_be_unknown = true)

@@ -39,19 +39,6 @@ double series_variance(const double *value, size_t count, double mean)
 	return squares / (double)(count - 1);
 }
 
-/* The slope of the regression line, per value: Σ(i − m)(v − mean) / Σ(i − m)², where m is the
- * middle of 0 … count − 1. */
-static double slope_of(const double *value, size_t count, double mean)
-{
-	double m = (double)(count - 1) / 2, both = 0, squares = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		both += ((double)i - m) * (value[i] - mean);
-		squares += ((double)i - m) * ((double)i - m);
-	}
-	return both / squares;
-}
-
 /* Find minimum, maximum, median and where the (lower) median is. SORTED is scratch. */
 static void sort_series(struct series *s, const double *value, double *sorted, size_t count)
 {
@@ -78,7 +65,6 @@ void series_measure(struct series *s, const double *value, double *scratch, size
 	if (count == 1 || !(s->mean > 0))
 		return;
 	s->cv = sqrt(series_variance(value, count, s->mean)) / s->mean;
-	s->slope = slope_of(value, count, s->mean) / s->mean;
 }
 
 /* Sums over all parts, whose values are means of `size` neighbours: squared distances from the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * series: values in order of time: mean, spread, trend, and how much neighbours are alike.
+ * series: values in order of time: mean, spread, and how much neighbours are alike.
  *
  * Pure functions of doubles that are not negative and not NaN; the caller chooses the unit.
  */
@@ -14,7 +14,6 @@ struct series {
 	double median;    /* the mean of the middle two if the count is even */
 	size_t median_at; /* index of the first value that is the median, or the lower of the two */
 	double cv;        /* standard deviation of the sample (n - 1) as a fraction of the mean */
-	double slope;     /* of the least-squares line, per step, as a fraction of the mean */
 };
 
 /* Sort VALUE in ascending order. */
@@ -27,7 +26,7 @@ double series_variance(const double *value, size_t count, double mean);
 
 /*
  * Set S from the COUNT values at VALUE; SCRATCH has room for as many. Everything is 0 if COUNT is
- * 0. cv and slope are 0 for one value, and if the mean is 0.
+ * 0. cv is 0 for one value, and if the mean is 0.
  */
 void series_measure(struct series *s, const double *value, double *scratch, size_t count);
 

@@ -123,7 +123,7 @@ def check($file):
 		stop("\($file): not a document of rdmark's --json: schema_version is missing"
 			+ if has("test_info") then "; it is perftest's, of --out_json" else "" end)
 	elif .schema_version != 3 then
-		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 3. Fix: use the rdmark-plot of the newer rdmark")
+		stop("\($file): schema_version is \(.schema_version | tojson | clean), but this rdmark-plot supports 3. Fix: use the rdmark-plot of the same rdmark")
 	else . end;
 
 def why_empty: [.[] | select(.status != "ok") | .error | object | .message | text | plain | cut(500) | select(. != "")]

@@ -25,14 +25,14 @@
 #define BODY_NONE        UINT32_MAX
 
 /* Why a pair has no figure: in lines, and in reports if its run did not say more. */
-#define BODY_FAILURES(X)                                                            \
-	X(BODY_CONNECT, "connect", "could not connect")                             \
-	X(BODY_LOST, "lost", "the other end was lost")                              \
-	X(BODY_DEVICE, "device", "no device")                                       \
-	X(BODY_CLOCK, "clock", "a clock is wrong")                                  \
-	X(BODY_REFUSED, "refused", "refused")                                       \
-	X(BODY_DATA, "data", "data arrived wrong")                                  \
-	X(BODY_MISSED, "missed", "missed its slot")                                 \
+#define BODY_FAILURES(X)                                \
+	X(BODY_CONNECT, "connect", "could not connect") \
+	X(BODY_LOST, "lost", "the other end was lost")  \
+	X(BODY_DEVICE, "device", "no device")           \
+	X(BODY_CLOCK, "clock", "a clock is wrong")      \
+	X(BODY_REFUSED, "refused", "refused")           \
+	X(BODY_DATA, "data", "data arrived wrong")      \
+	X(BODY_MISSED, "missed", "missed its slot")     \
 	X(BODY_OTHER, "other", "failed")
 
 enum body_cause {
@@ -50,8 +50,8 @@ struct body_try {
 	float value, p99;  /* in the body's unit; NaN: not known */
 	float clock_s;     /* the server's clock less the client's; NaN: not known */
 	uint16_t run, round;
-	uint8_t cause; /* enum body_cause */
-	uint8_t blame; /* whose fault that is: 1 from, 2 to, 0 not known */
+	uint8_t cause;  /* enum body_cause */
+	uint8_t blame;  /* whose fault that is: 1 from, 2 to, 0 not known */
 	bool lacked[2]; /* the thread of from, and of to, lacked its CPU: the figure is none */
 	bool alone, client_is_from;
 	bool found;    /* its text is a finding */

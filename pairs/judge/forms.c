@@ -109,9 +109,8 @@ static json_t *incast_json(const struct incast *it, const struct body *b)
 	rounds = json_array();
 	for (uint32_t i = 0; i < it->rounds; i++)
 		json_array_append_new(rounds, round_json(&it->round[i], b));
-	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach",
-			 it->reach, "reach_of", of[it->of], "jain", it->jain, "rounds",
-			 rounds);
+	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach", it->reach,
+			 "reach_of", of[it->of], "jain", it->jain, "rounds", rounds);
 }
 
 char *judge_json(const struct judgement *j)

@@ -14,7 +14,6 @@ struct flow {
 	uint32_t next; /* the sender's next flow of those that have a figure; NONE */
 	double gbps;   /* NaN: it was tried, and has no figure */
 	double share;  /* of what the round's others reach */
-	bool measured; /* it ran, also if a thread lacked its CPU */
 };
 
 #define NONE UINT32_MAX
@@ -80,8 +79,7 @@ static void collect(struct work *w)
 			w->flow[w->flows++] = (struct flow){.round = round_of(t),
 							    .receiver = t->to,
 							    .sender = t->from,
-							    .gbps = t->value,
-							    .measured = t->value > 0 || body_lacked(t)};
+							    .gbps = t->value};
 		}
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);

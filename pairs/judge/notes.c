@@ -240,19 +240,24 @@ static bool fills_links(const struct body *b)
 	return true;
 }
 
-/* True if the thread of PLAYER lacked its CPU in most of its runs. */
+/*
+ * True if the thread of PLAYER lacked its CPU in most of its runs of a direction: of the passive
+ * end of a WRITE nobody knows it.
+ */
 static bool lacks_cpu(const struct judgement *j, uint32_t player)
 {
-	uint32_t lacked = 0, measured = 0;
+	uint32_t lacked[MATRIX_WAYS] = {0}, measured[MATRIX_WAYS] = {0};
 
 	for (struct matrix_walk w = {.m = &j->m, .player = player}; matrix_next(&w);) {
 		const struct body_try *t = &j->body->tries[w.cell->first];
 
-		for (uint32_t i = 0; i < w.cell->tries; i++)
-			lacked += t[i].lacked[w.way];
-		measured += w.cell->measured;
+		for (uint32_t i = 0; i < w.cell->tries; i++) {
+			lacked[w.way] += t[i].lacked[w.way];
+			measured[w.way] += t[i].cause == BODY_MEASURED;
+		}
 	}
-	return 2 * lacked > measured;
+	return 2 * lacked[MATRIX_SEND] > measured[MATRIX_SEND] ||
+	       2 * lacked[MATRIX_RECEIVE] > measured[MATRIX_RECEIVE];
 }
 
 void judge_no_cpu(struct judgement *j)

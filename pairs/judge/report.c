@@ -10,7 +10,7 @@
 
 #define LINES_MAX    40
 #define LINES_TOTAL  6 /* the last ones; those of notes and of an incast are added */
-#define LINES_INCAST 3
+#define LINES_INCAST 2
 #define NOTES_SHOWN  4
 #define WIDTH        140
 

@@ -165,7 +165,6 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	o->p99 = latency ? number_of(last, "latency_p99_us") : 0;
 	o->has_value = o->value > 0;
 	read_cpu(o, last);
-	o->to_client = strcmp(json_text_at(last, "direction"), "server_to_client") == 0;
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
 	read_findings(o, last);

@@ -20,7 +20,6 @@ enum outcome_end {
 
 struct outcome {
 	bool has_value, interrupted;
-	bool to_client; /* payload goes from the server to the client */
 	double value;   /* Gb/s, or the median latency in us: the mean of few messages */
 	double p99;     /* of a latency; 0: none */
 	/* the part of its CPU that the client's thread had, and the server's; NaN: not known */

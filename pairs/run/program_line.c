@@ -12,16 +12,15 @@
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
-	"port",           "json",          "json-lines",
-	"persistent",     "reversed",      "ready-fd",
-	"wait",           "list",          "check",
-	"version",        "help",          "out_json",
-	"out_json_file",  "csv",           "interval",
-	"run_infinitely", "timeout",       "connect-timeout",
-	"wait_destroy",   "repeat",        "until-stable",
-	"min-bw",        "max-lat",
-	"max-loss",       "min-msgrate",   "limit_bw",
-	"limit_msgrate",
+	"port",           "json",     "json-lines",
+	"persistent",     "reversed", "ready-fd",
+	"wait",           "list",     "check",
+	"version",        "help",     "out_json",
+	"out_json_file",  "csv",      "interval",
+	"run_infinitely", "timeout",  "connect-timeout",
+	"wait_destroy",   "repeat",   "until-stable",
+	"min-bw",         "max-lat",  "max-loss",
+	"min-msgrate",    "limit_bw", "limit_msgrate",
 };
 
 static int refuse_word(const char *word, const char *why, struct fault *f)

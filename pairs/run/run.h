@@ -62,8 +62,8 @@ struct run_server {
 	uint32_t lane;
 	struct process process;
 	int64_t started_round;
-	struct outcome last;      /* of the client that it has served last */
-	char error[400];          /* why it ended, as last written */
+	struct outcome last; /* of the client that it has served last */
+	char error[400];     /* why it ended, as last written */
 };
 
 struct run {
@@ -78,12 +78,12 @@ struct run {
 	struct run_seat seat[PLAYERS_RAILS_MAX];
 	struct run_server *server;
 	unsigned servers;
-	int64_t round;          /* as timetable_round() */
-	uint64_t restarts;      /* of servers */
-	uint64_t longest_ns;    /* of the runs of the first round that was played */
-	double needed_s;        /* the slot that it would have taken; 0: this one was enough */
-	bool stopping;          /* after a signal */
-	int deaf;               /* errno: nobody takes our lines */
+	int64_t round;       /* as timetable_round() */
+	uint64_t restarts;   /* of servers */
+	uint64_t longest_ns; /* of the runs of the first round that was played */
+	double needed_s;     /* the slot that it would have taken; 0: this one was enough */
+	bool stopping;       /* after a signal */
+	int deaf;            /* errno: nobody takes our lines */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;

@@ -221,10 +221,11 @@ static json_t *pair_line(const struct run *r, unsigned rail, const struct run_tu
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
 	bool from_client = r->line.to_client == run_reversed(r, t->part);
 
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*}", "kind",
-			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*}", "kind", "pair", "run",
+			 r->id, "round", (json_int_t)t->round, "from",
 			 from_client ? client : server, "to", from_client ? server : client,
-			 "client", client, "alone", r->asked.schedule.alone, "from_rail", word(name), "to_rail", word(name));
+			 "client", client, "alone", r->asked.schedule.alone, "from_rail",
+			 word(name), "to_rail", word(name));
 }
 
 static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "run.h"
 

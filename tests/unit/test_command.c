@@ -70,7 +70,7 @@ static void what_is_none_is_refused(void **state)
 {
 	static const char *const wrong[][2] = {
 		{"--onse", "did you mean --once?"},
-		{"--file", "--file=/tmp/run"},
+		{"--file", "--file=FILE"},
 		{"--count 11", "up to 10"},
 		{"--count -1", "up to 10"},
 		{"--retest 5", "--help"},

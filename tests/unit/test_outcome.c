@@ -36,7 +36,7 @@ static void a_figure(void **state)
 	struct outcome o = ended(measured, 0, "", false);
 
 	(void)state;
-	assert_true(o.has_value && o.value == 97.5 && o.to_client && !o.cause && !o.interrupted);
+	assert_true(o.has_value && o.value == 97.5 && !o.cause && !o.interrupted);
 	assert_true(o.server_ns - o.client_ns == INT64_C(3000000000));
 	assert_int_equal(o.findings, 1);
 	assert_string_equal(o.finding[0].id, "paused");
