@@ -165,7 +165,7 @@ hit() {
 
 @test "a completion of the server fails: the client's verdict says how" {
 	driver
-	through=(env SIMVERBS_FAULT=wc:120:10:81)
+	through=(env SIMVERBS_FAULT=wc:75:10:81)
 	server gdr_bw --timeout 3 --json=s.json
 	through=()
 	client gdr_bw "${quick[@]}" --timeout 3 --json=c.json
@@ -180,7 +180,7 @@ hit() {
 	for side in client server; do
 		other=client
 		[[ $side == server ]] || other=server
-		for n in 5 60; do
+		for n in 5 40; do
 			hit "$side" "SIMVERBS_FAULT=kill:$n"
 			[[ ${status[$side]} == 137 && ${status[$other]} == 3 ]] || fail "$side kill:$n"
 			hit "$side" "SIMVERBS_FAULT=port_down:$n"

@@ -148,7 +148,7 @@ fall_after() { # WINDOWS
 
 @test "WARN: the GPU falls to 70 % after five windows, and host memory does not: from when" {
 	local time=
-	more=(--windows 4 -n 100)
+	more=(--windows 14 -n 100)
 	judged pix 0 fell $(fall_after 5)
 	says client.out 'WARN GPU to host, client->server: ' '% from window 6 on, and host memory did not' throttling
 	json c.json '.verdict.level == "WARN" and .verdict.fell_from_window == 6'
