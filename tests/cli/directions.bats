@@ -191,7 +191,7 @@ adds_up() {
 
 @test "gdr_bw's cells are one thread's on one device" {
 	local options
-	for options in '--threads 2' -b --reversed "-d $DEVICE,$DEVICE"; do
+	for options in '--threads 2' --reversed "-d $DEVICE,$DEVICE"; do
 		server gdr_bw
 		# shellcheck disable=SC2086 # words
 		client gdr_bw $options
@@ -199,6 +199,10 @@ adds_up() {
 		waits_on
 		says client.err 'cannot be used without --plain' 'Fix: '
 	done
+	server gdr_bw
+	client gdr_bw -b
+	ended client 2
+	says client.err '-b/--bidirectional cannot be used in gdr_bw'
 }
 
 # ways STATUS SERVER CLIENT PROGRAM ARG…: -b over links that carry so many Gb/s, each what its end sends or reads. They

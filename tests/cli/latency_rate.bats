@@ -52,5 +52,5 @@ setup_file() { need_device; }
 	start client send_bw --latency_rate 5 127.0.0.1
 	finish client
 	ended client 2
-	says client.err latency_rate send_lat
+	says client.err latency_rate 'a bandwidth test'
 }

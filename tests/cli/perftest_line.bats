@@ -109,7 +109,7 @@ both() {
 	for _ in 1 2 3 4; do
 		read -r -t "$deadline" row <&"$rows_of"
 	done
-	[[ $row =~ ^64\ +[0-9]+\ +0\.00\ +[0-9.]+\ +[0-9.]+ ]] || fail "no row: $row"
+	[[ $row =~ ^64\ +[0-9]+\ +-\ +[0-9.]+\ +[0-9.]+ ]] || fail "no row: $row"
 	kill -INT "$(<client.pid)"
 	while [[ $row != end* ]]; do
 		last=$row

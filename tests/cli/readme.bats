@@ -41,6 +41,12 @@ as_shown() {
 		'client$ '*)
 			line=${line#'client$ '}
 			program=${line%% *}
+			if [[ $program == *rdmark-prom ]]; then # of the run before
+				start prom "$(command -v bash)" -c "$line"
+				finish prom
+				ended prom 0
+				continue
+			fi
 			# Where only the client is shown, the server is the one shown before.
 			[[ ${words[0]} == "$program" ]] || words=("$program")
 			start_server server "${words[@]}"
