@@ -57,7 +57,7 @@ shown_live() {
 
 @test "--run_infinitely: on a terminal rows say when they were, and the last one that it is the whole" {
 	local columns
-	for columns in 60 120; do
+	for columns in 70 120; do
 		start_shown send_bw -s 64 --run_infinitely --interval 0.1 --quiet
 		until_says shown ' [0-9]*\.[2-9] *.$'
 		kill -INT "$(<client.pid)"
@@ -178,7 +178,7 @@ lines_fit() {
 }
 
 @test "a note is wrapped at words on a terminal, with an indent; else it is one line" {
-	local columns=50
+	local columns=58
 	on_terminal send_bw -n 20 -s 64 -v
 	lines_fit
 	tr -d '\r' <shown | grep -v '^Script ' >screen
