@@ -216,7 +216,7 @@ sim: $(addprefix $(BUILD)/tests/,gpu_probe gpu_check bench/ideal bench/cost benc
 	$(Q)$(MAKE) --no-print-directory -C tests/standin/hip OUT=$(abspath $(BUILD))/tests CUDA_CFLAGS='$(cuda_cflags)' all
 programs: $(binaries)
 san:
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined CFLAGS='-O1 -g' programs
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined CFLAGS='-O1 -g' programs $(BUILD)/asan/bin/rdmark-prom
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread CFLAGS='-O1 -g' programs
 
 # One file, so that it works wherever it is put.
