@@ -26,13 +26,13 @@ in_allocation() {
 # bats test_tags=long
 @test "srun: a task is killed: all others are measured, and its node is named" { killed_task 'srun -N6'; }
 
+@test "srun: ^C in the second step: the list and the report stay" { cut_again 'srun -N6' INT; }
+
+# bats test_tags=long
+@test "srun: SIGTERM in the second step: the list and the report stay" { cut_again 'srun -N6' TERM; }
+
 # bats test_tags=long
 @test "srun: a node dies in silence: all others are measured, the slow one again, and both are named" {
 	in_allocation
 	dead_node srun
 }
-
-@test "srun: ^C in the second step: the list and the report stay" { cut_again 'srun -N6' INT; }
-
-# bats test_tags=long
-@test "srun: SIGTERM in the second step: the list and the report stay" { cut_again 'srun -N6' TERM; }
