@@ -310,7 +310,7 @@ static struct row rows[] = {
 	{"static routes, the smallest fault", rows_static, .named = .9, .drained = .02,
 	 .or_cannot_tell = true, .as_said = true},
 	/* What threads without their CPUs reach is no figure, and nobody's fault: 77. Who has its
-	 * CPU is found beside them; of a slow one that lacks it some runs with others may say so.
+	 * CPU is found beside them; a slow node that lacks CPU is named only by its runs that had it.
 	 */
 	{"nodes without CPU", rows_busy_always, .fine = .99, .drained = .005},
 	{"nodes without CPU, one at 50-94 %", rows_busy_node, .named = .95, .drained = .01},
