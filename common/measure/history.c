@@ -115,7 +115,7 @@ static void explain_failure(struct history *h, const struct measurement *meas, s
 	if ((incomplete || meas->device_failed || f->errnum == ETIMEDOUT) &&
 	    blame_device(meas->ms->ep, f))
 		return;
-	if (unanswered && !h->messages &&
+	if ((unanswered || vfault_unsent(f)) && !h->messages &&
 	    hca_explain_namespace(&meas->ms->ep->rail[0].hca.info, f))
 		return;
 	if (f->from_peer || !incomplete)

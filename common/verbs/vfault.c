@@ -212,10 +212,19 @@ static unsigned find_status(enum link_kind link, const struct ibv_wc *wc)
 	}
 }
 
+static bool has_status(const struct fault *f, enum ibv_wc_status status)
+{
+	return strcmp(f->completion, ibv_wc_status_str(status)) == 0;
+}
+
 bool vfault_unanswered(const struct fault *f)
 {
-	return strcmp(f->completion, ibv_wc_status_str(IBV_WC_RETRY_EXC_ERR)) == 0 ||
-	       strcmp(f->completion, ibv_wc_status_str(IBV_WC_RESP_TIMEOUT_ERR)) == 0;
+	return has_status(f, IBV_WC_RETRY_EXC_ERR) || has_status(f, IBV_WC_RESP_TIMEOUT_ERR);
+}
+
+bool vfault_unsent(const struct fault *f)
+{
+	return has_status(f, IBV_WC_LOC_QP_OP_ERR);
 }
 
 int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc *wc,

@@ -55,6 +55,9 @@ int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc 
 /* True if F is a failed completion for want of the peer's answer. */
 bool vfault_unanswered(const struct fault *f);
 
+/* True if F is a failed completion of a request that this end's device, soft-RoCE say, could not send. */
+bool vfault_unsent(const struct fault *f);
+
 /*
  * Set cause and fix of the fault just raised for STATUS if it may be that a NIC cannot access the
  * GPU memory of the messages, which is HERE, THERE at the peer, or both.
