@@ -105,7 +105,8 @@ load ../lib/two_hosts
 		tc filter add dev eth0 parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:1 2>tc.err || skip "no netem: $(<tc.err)"
 	for program in write_bw read_bw; do
 		with_b "$program" -b -D 4 -s 1k -t 4 --qp-timeout 18 --min-bw 0.0003 --json=c.json --csv="$program.csv"
-		ended client 6
+		ended_with_any client 6 77 # a run that lacked its CPU misses nothing
+		[[ ${status[client]} == 6 ]] || json c.json '.results[0] | any(ends; .quality.reasons | any(endswith("_cpu")))'
 		ended server 0
 		says client.err '1 KiB, client to server: bandwidth 0.0' ' of 0.0003 Gb/s '
 		json c.json '.results[0] | (ends | select(.direction == "client_to_server").bandwidth_gbps) as $to_b
@@ -120,9 +121,9 @@ load ../lib/two_hosts
 	local size
 	mkfifo never
 	exec {never}<>never
-	stopped() { # a starved client is what limits, too, and --qp-timeout is for such a soft-RoCE
+	stopped() { # few receives, or the stops limit nothing on a slow machine; --qp-timeout is for such a soft-RoCE
 		server send_bw
-		there client send_bw -p "$port" -s "$1" -D 4 --interval 0.5 --timeout 30 --qp-timeout 18 192.168.77.1
+		there client send_bw -p "$port" -s "$1" -r 8 -D 4 --interval 0.5 --timeout 30 --qp-timeout 18 192.168.77.1
 		until_says client.out 'B: '
 		while kill -STOP "${pid[server]}" 2>/dev/null; do
 			read -r -t 0.5 -u "$never" || true
