@@ -55,13 +55,14 @@ verdicts() (
 	# Those of the file; latency tests' from message to message, and in all; of histogram and peak.
 	rows=$(($(grep -vc '^#' "$lib/../bench/limits") + 3 + 2 + 2))
 	(($(grep -c ^PASS before) == rows && $(wc -l <before) == rows))
-	# Lists on several QPs differ by 6 % from run to run: of those a tenth more may be hidden, a fifth is not.
+	# Lists on 16 QPs, four rows, differ by 6 % from run to run, on some machines by more: there a tenth more may be hidden,
+	# three tenths are not.
 	awk '$2 ~ /^rdmark/ { $4 *= 1.1 } { print }' "$samples" >dearer
 	verdicts "$PWD/dearer" >after
-	(($(grep -c ^below after) >= rows - 2)) || fail "10 % more is within a limit: $(grep -v ^below after)"
-	awk '$2 ~ /^rdmark/ { $4 *= 1.2 } { print }' "$samples" >dearer
+	(($(grep -c ^below after) >= rows - 4)) || fail "10 % more is within a limit: $(grep -v ^below after)"
+	awk '$2 ~ /^rdmark/ { $4 *= 1.3 } { print }' "$samples" >dearer
 	verdicts "$PWD/dearer" >after
-	(($(grep -c ^below after) == rows)) || fail "20 % more is within a limit: $(grep -v ^below after)"
+	(($(grep -c ^below after) == rows)) || fail "30 % more is within a limit: $(grep -v ^below after)"
 }
 
 @test "a message costs at most 1.15 times as much with 1024 QPs as with one" {
