@@ -18,7 +18,7 @@
 
 struct compare {
 	double within; /* percent; NaN: not given */
-	bool json, anyway;
+	bool json;
 	struct figures figures;
 	size_t answers[COMPARE_ANSWERS];
 };
@@ -135,10 +135,10 @@ static int print_json(const struct compare *k, struct fault *f)
 
 	for (size_t i = 0; i < fs->count; i++)
 		json_array_append_new(changes, figure_json(&fs->all[i]));
-	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:I}", "generator",
+	all = json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "generator",
 			"rdmark " RDMARK_VERSION, "before", json_text(fs->file[0]), "after",
 			json_text(fs->file[1]), "within_percent", json_number_or_null(k->within),
-			"changes", changes, "different_experiments", fs->differ, "regressions",
+			"changes", changes, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
 	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -183,6 +183,7 @@ static void conclude(const struct compare *k, struct fault *f)
 {
 	const struct figures *fs = &k->figures;
 	size_t worse = k->answers[COMPARE_WORSE];
+	char differ[192];
 
 	fault_phase(f, "comparing");
 	for (int i = 0; i < FIGURES_SIDES; i++) {
@@ -192,16 +193,13 @@ static void conclude(const struct compare *k, struct fault *f)
 			fprintf(stderr, RDMARK ": figures only in %s: %zu\n", fs->file[i],
 				fs->alone[i]);
 	}
-	if (*fs->differ && k->anyway)
-		fprintf(stderr, RDMARK ": different experiments: %s\n", fs->differ);
-	if (*fs->differ && !k->anyway) {
-		fault_raise(f, FAULT_USAGE, 0, "%s and %s have different experiments: %s",
-			    fs->file[0], fs->file[1], fs->differ);
-		fault_fix(f, "measure the same, or compare them with --anyway");
-	} else if (!fs->count) {
+	if (!fs->count) {
 		fault_raise(f, FAULT_USAGE, 0, "%s and %s have nothing in common", fs->file[0],
 			    fs->file[1]);
-		fault_fix(f, "compare runs of the same tests, sizes and numbers of QPs");
+		figures_tell_difference(fs, differ, sizeof(differ));
+		if (*differ)
+			fault_cause(f, "The experiments differ in %s", differ);
+		fault_fix(f, "compare runs of the same tests, sizes, QPs and options");
 	} else if (worse && !isnan(k->within)) {
 		fault_raise(f, FAULT_THRESHOLD, 0,
 			    "%zu of %zu figures are worse by more than %g %%", worse, fs->count,
@@ -219,8 +217,6 @@ static void conclude(const struct compare *k, struct fault *f)
 static const struct option_row options[] = {
 	COMMAND_OPTION(compare, within, "within", "PERCENT", COMMAND_PERCENT, 1e6,
 		       "what may be worse; without it any change is shown"),
-	COMMAND_OPTION(compare, anyway, "anyway", NULL, COMMAND_FLAG, 0,
-		       "compare different experiments, too"),
 	COMMAND_OPTION(compare, json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document"),
 	{.name = NULL},
 };
@@ -251,7 +247,7 @@ static int compare_files(struct compare *k, struct fault *f)
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		if (figures_read(fs, side, fs->file[side], f))
 			return -1;
-	figures_match(fs, k->anyway);
+	figures_match(fs);
 	if (figures_judge(fs, k->within / 100, f))
 		return -1;
 	for (size_t i = 0; i < fs->count; i++)

@@ -117,155 +117,52 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
 
-/* The facts of the row A, or else of B, in which the two differ; a new object. */
-static json_t *differences(const json_t *a, const json_t *b)
+void figures_match(struct figures *fs)
 {
-	const json_t *x = json_object_get(a, "facts"), *y = json_object_get(b, "facts");
-	json_t *to = json_copy((json_t *)x), *value;
-	const char *key;
-	void *next;
-
-	json_object_update_missing(to, (json_t *)y);
-	json_object_foreach_safe(to, next, key, value)
-	{
-		if (json_equal(json_object_get(x, key), json_object_get(y, key)))
-			json_object_del(to, key);
-	}
-	return to;
-}
-
-static const char *test_of(const json_t *row)
-{
-	return json_text_at(json_object_get(row, "of"), "test");
-}
-
-/* The facts that tell rows of one test in one file apart: an object for each test, with those as
- * keys. */
-static json_t *find_varied(const struct figures *fs)
-{
-	json_t *varied = json_object();
-
-	for (int side = 0; side < FIGURES_SIDES; side++) {
-		json_t *first = json_object(), *row;
-		size_t i;
-
-		json_array_foreach (fs->rows[side], i, row) {
-			const char *test = test_of(row);
-			const json_t *seen = json_object_get(first, test);
-			json_t *differ = differences(row, seen ? seen : row);
-
-			if (!seen)
-				json_object_set(first, test, row);
-			if (!json_object_get(varied, test))
-				json_object_set_new(varied, test, json_object());
-			json_object_update(json_object_get(varied, test), differ);
-			json_decref(differ);
-		}
-		json_decref(first);
-	}
-	return varied;
-}
-
-/* Of ROW's facts those that VARIED has. */
-static json_t *told_apart_by(const json_t *row, const json_t *varied)
-{
-	json_t *to = json_copy(json_object_get(row, "facts")), *value;
-	const char *key;
-	void *next;
-
-	varied = json_object_get(varied, test_of(row));
-	json_object_foreach_safe(to, next, key, value)
-	{
-		if (!json_object_get(varied, key))
-			json_object_del(to, key);
-	}
-	return to;
-}
-
-/* Put rows of the same measurement together: of the same experiment, or with ANYWAY of any. */
-static void group_rows(struct figures *fs, bool anyway)
-{
-	json_t *varied = find_varied(fs), *row;
+	const json_t *row;
 	size_t i;
 
 	fs->groups = json_object();
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		json_array_foreach (fs->rows[side], i, row) {
-			json_t *of = json_object_get(row, "of");
-			json_t *facts = told_apart_by(row, varied);
-			json_t *parts = json_pack("[O, O]", of,
-						  anyway ? facts : json_object_get(row, "facts"));
-			char *key = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS);
-			json_t *group = key ? json_object_get(fs->groups, key) : NULL;
+			json_t *same = json_pack("[O, O]", json_object_get(row, "of"),
+						 json_object_get(row, "facts"));
+			char *key = json_dumps(same, JSON_COMPACT | JSON_SORT_KEYS);
 
-			if (key && !group) {
-				group = json_pack("{s:O, s:O, s:[[], []]}", "of", of, "varied",
-						  facts, "rows");
-				json_object_set_new(fs->groups, key, group);
-			}
-			json_array_append(json_array_get(json_object_get(group, "rows"), side),
-					  row);
+			if (key && !json_object_get(fs->groups, key))
+				json_object_set_new(fs->groups, key, json_pack("[[], []]"));
+			if (key)
+				json_array_append(json_array_get(json_object_get(fs->groups, key),
+								 (size_t)side),
+						  (json_t *)row);
 			free(key);
-			json_decref(parts);
-			json_decref(facts);
+			json_decref(same);
 		}
-	json_decref(varied);
 }
 
-/* Fact KEY of ROW as text; the caller frees it. NULL: it has none. */
-static char *fact_text(const json_t *row, const char *key)
+void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
 {
-	return json_dumps(json_object_get(json_object_get(row, "facts"), key), JSON_ENCODE_ANY);
-}
-
-/* The first fact in which the rows BEFORE and AFTER differ: "tx_depth: 128 before, 1 after". */
-static void tell_difference(const json_t *before, const json_t *after, char *buf, size_t size)
-{
-	json_t *differ = differences(before, after);
-	const char *key = json_object_iter_key(json_object_iter(differ));
-	char *a = key ? fact_text(before, key) : NULL, *b = key ? fact_text(after, key) : NULL;
-
-	if (key)
-		snprintf(buf, size, "%.40s: %.40s before, %.40s after", key, a ? a : "none",
-			 b ? b : "none");
-	text_disarm(buf);
-	free(a);
-	free(b);
-	json_decref(differ);
-}
-
-/*
- * Tell how experiments differ: of a group with both sides, or of two groups with one side each that
- * are the same measurement else.
- */
-static void find_different(struct figures *fs)
-{
-	json_t *others = json_object(), *group;
+	const json_t *before = json_array_get(fs->rows[FIGURES_BEFORE], 0);
+	const json_t *after = json_array_get(fs->rows[FIGURES_AFTER], 0);
+	json_t *facts = json_copy(json_object_get(before, "facts")), *value;
 	const char *key;
 
-	for (int side = 0; side < FIGURES_SIDES; side++)
-		json_object_foreach(fs->groups, key, group)
-		{
-			const json_t *rows = json_object_get(group, "rows");
-			json_t *before = json_array_get(json_array_get(rows, 0), 0);
-			json_t *after = json_array_get(json_array_get(rows, 1), 0);
-			char *of = json_dumps(json_object_get(group, "of"), JSON_SORT_KEYS);
+	buf[0] = '\0';
+	json_object_update_missing(facts, json_object_get(after, "facts"));
+	json_object_foreach(facts, key, value)
+	{
+		json_t *x = json_object_get(json_object_get(before, "facts"), key);
+		json_t *y = json_object_get(json_object_get(after, "facts"), key);
+		char *a = json_dumps(x, JSON_ENCODE_ANY), *b = json_dumps(y, JSON_ENCODE_ANY);
 
-			if (of && !after && side == FIGURES_BEFORE)
-				json_object_set(others, of, before);
-			if (of && !before && side == FIGURES_AFTER)
-				before = json_object_get(others, of);
-			if (before && after && !*fs->differ)
-				tell_difference(before, after, fs->differ, sizeof(fs->differ));
-			free(of);
-		}
-	json_decref(others);
-}
-
-void figures_match(struct figures *fs, bool anyway)
-{
-	group_rows(fs, anyway);
-	find_different(fs);
+		if (!json_equal(x, y) && !buf[0])
+			snprintf(buf, size, "%.40s: %.40s before, %.40s after", key, a ? a : "none",
+				 b ? b : "none");
+		free(a);
+		free(b);
+	}
+	text_disarm(buf);
+	json_decref(facts);
 }
 
 void figures_release(struct figures *fs)

@@ -27,7 +27,7 @@ enum figures_side {
 
 struct figure {
 	const json_t *of;     /* test, message_bytes, …: row_new() */
-	const json_t *varied; /* the options that tell it from others of its file */
+	const json_t *varied; /* the options given as lists, with its values */
 	const char *name;     /* the key of the result, */
 	const char *label;    /* and in short: "p99" */
 	struct compare_figure judged;
@@ -37,11 +37,10 @@ struct figure {
 struct figures {
 	const char *file[FIGURES_SIDES];
 	json_t *rows[FIGURES_SIDES];
-	json_t *groups;     /* object: what is one measurement, and its rows on both sides */
+	json_t *groups;     /* object: what is one measurement, and its rows of each side */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
 	size_t lost;                     /* of those only before: rates and mean latencies */
-	char differ[192];                /* measurements of different experiments: how; "": none */
 	char failed[FIGURES_SIDES][384]; /* why the first that is not whole is not; "": none */
 };
 
@@ -51,11 +50,11 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 /* Add DOCUMENT, the NUMBER-th of its side. */
 void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number);
 
-/*
- * Once both sides are read: put rows of the same measurement together, of the same experiment only,
- * or with ANYWAY of any.
- */
-void figures_match(struct figures *fs, bool anyway);
+/* Once both sides are read: put rows of the same measurement and experiment together. */
+void figures_match(struct figures *fs);
+
+/* How the experiments of the first rows of both sides differ: "tx_depth: 128 before, 1 after"; "": not. */
+void figures_tell_difference(const struct figures *fs, char *buf, size_t size);
 
 /*
  * After that: judge all figures; the loss WITHIN is tolerated (stat/compare.h). Raises FAULT_LOCAL
@@ -69,7 +68,8 @@ void figures_release(struct figures *fs);
  * row.c: the row of RESULT in DOCUMENT, the NUMBER-th of its file, as a JSON object: `of` (test,
  * message_bytes, qps, direction, cell, route), `facts` (what makes its experiment: the options, but
  * for how long it was measured, the MTU, and at both ends the kind of device, the transport and the
- * memory), `connection` (a number: rows of one share their QPs) and the `result`.
+ * memory), `varied` (those of them that were given as lists), `connection` (a number: rows of one
+ * share their QPs) and the `result`.
  */
 json_t *row_new(const json_t *document, const json_t *result, size_t number);
 

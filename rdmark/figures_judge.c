@@ -84,10 +84,10 @@ static void decide_lone(struct figure *one, bool percentile, bool itself)
 	}
 }
 
-/* Add figure KIND of GROUP, if both sides have it. Returns 0, or -1 without memory. */
-static int add_figure(struct figures *fs, const json_t *group, size_t kind)
+/* Add figure KIND of the rows in BOTH sides, if both have it. Returns 0, or -1 without memory. */
+static int add_figure(struct figures *fs, const json_t *both, size_t kind)
 {
-	const json_t *both = json_object_get(group, "rows");
+	const json_t *first = json_array_get(json_array_get(both, FIGURES_BEFORE), 0);
 	struct figure *one, *all = realloc(fs->all, (fs->count + 1) * sizeof(*all));
 	bool percentile = kind >= PERCENTILES;
 	double *room;
@@ -97,8 +97,8 @@ static int add_figure(struct figures *fs, const json_t *group, size_t kind)
 	fs->all = all;
 	one = &all[fs->count];
 	*one = (struct figure){
-		.of = json_object_get(group, "of"),
-		.varied = json_object_get(group, "varied"),
+		.of = json_object_get(first, "of"),
+		.varied = json_object_get(first, "varied"),
 		.name = kinds[kind].name,
 		.label = kinds[kind].label,
 		.judged.lower_is_better = kind > 0,
@@ -126,13 +126,13 @@ static int add_figure(struct figures *fs, const json_t *group, size_t kind)
 int figures_judge(struct figures *fs, double within, struct fault *f)
 {
 	struct compare_figure *judged;
-	json_t *group;
+	json_t *both;
 	const char *key;
 	int rc = 0;
 
-	json_object_foreach(fs->groups, key, group)
+	json_object_foreach(fs->groups, key, both)
 		for (size_t kind = 0; kind < KINDS; kind++)
-			rc |= add_figure(fs, group, kind);
+			rc |= add_figure(fs, both, kind);
 	judged = calloc(fs->count + 1, sizeof(*judged));
 	if (rc || !judged || json_memory_failures()) {
 		free(judged);

@@ -23,7 +23,7 @@ static const char usage[] =
 	"  rdmark HOST [OPTION...]       run a tour: one second and one line per test\n"
 	"  rdmark TEST [OPTION...] HOST  run a test; rdmark TEST --help shows its options\n"
 	"  rdmark list [--json]          show RDMA devices, GPUs and the distances\n"
-	"  rdmark compare A.json B.json  show changes; --within PERCENT, --anyway, --json\n"
+	"  rdmark compare A.json B.json  show changes; --within PERCENT, --json\n"
 	"  rdmark check [OPTION...]      find what is wrong with this host and its ports\n"
 	"  rdmark pairs, rdmark plot     start rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"

@@ -43,7 +43,7 @@ static bool is_default(const json_t *value)
 	       (json_is_string(value) && !json_string_length(value));
 }
 
-static json_t *row_facts(const json_t *document, const json_t *result)
+static json_t *row_facts(const json_t *document, const json_t *varied)
 {
 	/* How long it is measured, and what the row itself says. */
 	static const char *const no_fact[] = {"size_bytes", "all",    "iters",    "duration_s",
@@ -56,7 +56,7 @@ static json_t *row_facts(const json_t *document, const json_t *result)
 	json_object_update(facts, json_object_get(document, "experiment"));
 	mtu = json_object_get(json_object_get(document, "effective"), "mtu_bytes");
 	json_object_set(facts, "mtu_bytes", (json_t *)mtu);
-	json_object_update(facts, json_object_get(result, "varied"));
+	json_object_update(facts, (json_t *)varied);
 	add_end(facts, json_object_get(ends, "client"), "client");
 	add_end(facts, json_object_get(ends, "server"), "server");
 	for (size_t i = 0; i < sizeof(no_fact) / sizeof(no_fact[0]); i++)
@@ -117,11 +117,13 @@ static json_t *row_of(const json_t *document, const json_t *result)
 
 json_t *row_new(const json_t *document, const json_t *result, size_t number)
 {
-	const json_t *varied = json_object_get(result, "varied");
+	json_t *varied = json_object_get(result, "varied");
 	json_int_t connection = json_integer_value(json_object_get(varied, "reconnect"));
 
-	return json_pack("{s:o, s:o, s:I, s:O}", "of", row_of(document, result), "facts",
-			 row_facts(document, result), "connection",
+	varied = varied ? json_copy(varied) : json_object();
+	json_object_del(varied, "reconnect");
+	return json_pack("{s:o, s:o, s:o, s:I, s:O}", "of", row_of(document, result), "facts",
+			 row_facts(document, varied), "varied", varied, "connection",
 			 (json_int_t)(number * CONNECTIONS) + connection % CONNECTIONS, "result",
 			 result);
 }

@@ -76,16 +76,15 @@ calm() {
 	compared 6 --within 5
 }
 
-@test "different experiments are told, and compared only with --anyway" {
+@test "different experiments are not compared, and how they differ is told" {
 	pair write_bw -n 50 -t 16 --json=run.json
 	calm <run.json >a
 	jq '.experiment.tx_depth = 64' a >b
 	compared 2
-	says compare.err 'tx_depth: 16 before, 64 after' '--anyway'
-	json said.json '.changes == [] and .different_experiments == "tx_depth: 16 before, 64 after"'
-	compared 0 --anyway
-	says compare.err 'tx_depth: 16 before, 64 after'
-	json said.json '[.changes[].answer] == ["cannot_tell"]'
+	says compare.err 'a and b have nothing in common. The experiments differ in tx_depth: 16 before, 64 after. Fix: '
+	json said.json '.changes == []'
+	compared 2 --anyway
+	says compare.err "'--anyway' is not an option of rdmark compare" 'measure both options in one run'
 	for change in '.effective.mtu_bytes = 1024' '.experiment.threads = 2' '.ends.client.transport = "iWARP"' \
 		'.ends.server.device = "mlx5_0"' '.ends.server.memory = "GPU 0"' '.experiment.qp_timeout = 18'; do
 		jq "$change" a >b

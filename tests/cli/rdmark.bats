@@ -331,17 +331,6 @@ answers() {
 	[[ $stderr == *'rdmark: b.json: write_bw: interrupted'*'nothing in common'* ]]
 }
 
-@test "compare --anyway: an option tells the rows of a file apart, whichever of them has it" {
-	bandwidth 100 0.5 | jq '.experiment.odp = true' >with.json
-	bandwidth 50 0.5 | jq '.experiment.odp = false' >without.json
-	for order in 'with without' 'without with'; do
-		read -r one other <<<"$order"
-		cat "$one.json" "$other.json" >a.json
-		compare a.json a.json --anyway --json
-		jq -e '[.changes[] | [.before.mean, .varied.odp]] | sort == [[50, null], [100, true]]' <<<"$output"
-	done
-}
-
 @test "compare: documents that programs wrote" {
 	local file
 	for file in "$BATS_TEST_DIRNAME"/documents/{sweep,gdr,histogram,verified,persistent}.json; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What `rdmark compare` makes of any two files: the lines of the input that begin with '>' are the
- * second one, the others the first; a first line "j" asks for JSON.
+ * second one, the others the first; a first line "j" asks for JSON, "jw" for a gate too.
  */
 #include "../../rdmark/rdmark.h"
 #include "fuzz.h"
@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = {data, size};
 	char *how = fuzz_text(&in, '\n'), *line;
-	char *words[] = {file[0], file[1], how[0] == 'j' ? "--json" : "--anyway", "--within", "5", NULL};
+	char *words[] = {"rdmark", "compare", file[0], file[1],
+			 how[0] == 'j' ? "--json" : "--within=5", how[0] && how[1] ? "--within=5" : NULL, NULL};
 	FILE *to[] = {fopen(file[0], "w"), fopen(file[1], "w")};
 	int status;
 
@@ -39,7 +40,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fclose(to[0]);
 	fclose(to[1]);
-	words[3] = how[0] && how[1] ? words[3] : NULL;
 	status = compare_command(words);
 	FUZZ_CHECK(status == 0 || status == 2 || status == 6 || status == 77);
 	free(how);
