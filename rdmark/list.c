@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "base/units.h"
 #include "memory/gpu.h"
 #include "host/hwtree.h"
@@ -171,8 +172,8 @@ int list_command(char **argv)
 		.name = "rdmark list", .synopsis = "[--json]", .options = options};
 	struct host h = {.gpus = 0};
 	struct fault f = {0};
+	bool json = false, marked = false;
 	int status, written;
-	bool json = false;
 	char **rest;
 
 	status = command_read(&list, &json, argv + 2, &rest, &f);
@@ -184,8 +185,7 @@ int list_command(char **argv)
 	if (json) {
 		print_json(&h, &f);
 	} else {
-		if (h.ports.count)
-			status = list_ports(stdout, RDMARK);
+		marked = h.ports.count && list_ports(stdout, &h.ports);
 		print_gpus(&h);
 	}
 	if (fault_is(&h.no_port))
@@ -195,6 +195,8 @@ int list_command(char **argv)
 	if (fault_is(&f))
 		status = rdmark_failed(&f);
 	written = list_finish(stdout, RDMARK);
+	if (marked && !written)
+		terminal_note(stderr, "(!): a finding, which `rdmark check` explains");
 	path_close(h.tree);
 	hca_list_free(&h.ports);
 	free(h.gpu);

@@ -110,7 +110,7 @@ static const struct {
 	const char *program, *first; /* NULL: none; what it becomes, and its first argument */
 } commands[] = {
 	{"server", .run = server_command},
-	{"list", "--list", .run = list_command},
+	{"list", .run = list_command},
 	{"compare", .run = compare_command},
 	{"check", .program = "write_bw", .first = "--check"},
 	{"pairs", .program = "rdmark-pairs"},

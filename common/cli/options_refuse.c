@@ -52,6 +52,7 @@ static const struct advice removed[] = {
 	{"load load-size", "run write_bw at the same time, between the same ports"},
 	{"extra-windows", "omit it: while the verdict is open, up to seven times --windows follow"},
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},
+	{"list", "use `rdmark list`, which also lists GPUs"},
 	{"anyway", "measure both options in one run: write_bw -t 16,64"},
 	{"tests", "name a test: rdmark read_bw HOST"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},

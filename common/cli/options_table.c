@@ -238,7 +238,6 @@ static const struct option_row table[] = {
 		"append the log to FILE, not to standard error", SERVER, OURS),
 	LOCAL_TEXT(SERVING, "pidfile", 0, pidfile, "FILE",
 		"the process id is in FILE while clients can connect", SERVER, OURS),
-	LOCAL_FLAG(INFO, "list", 0, list, "list the RDMA devices and ports, and exit", OURS),
 	LOCAL_FLAG(INFO, "check", 0, check, "check this host and its ports for problems, and exit",
 		OURS),
 	LOCAL_FLAG(INFO, "version", 'V', version, "show the version, and exit"),

@@ -129,7 +129,7 @@ int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p)
 		fault_raise(ep->fault, FAULT_USAGE, 0,
 			    "-x/--gid-index %u: the GID of %s port %u at that index is empty",
 			    (unsigned)index, p->device, p->port);
-		fault_fix(ep->fault, "give an index that --list shows, or omit -x");
+		fault_fix(ep->fault, "give an index that `rdmark list` shows, or omit -x");
 	}
 	return -1;
 }

@@ -78,7 +78,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 	}
 	if (k->count == 1) { /* hca_choose() raises the reason */
 		if (hca_choose(&k->list, &wanted, reason, sizeof(reason), f))
-			return fault_fix(f, "name a device of --list");
+			return fault_fix(f, "name a device of `rdmark list`");
 		return -1;
 	}
 	/* Before the wait for the counters, so that it takes no time. */

@@ -4,7 +4,6 @@
 #include <net/if.h>
 #include <string.h>
 
-#include "base/terminal.h"
 #include "base/text.h"
 #include "verbs/hca.h"
 #include "explain/before.h"
@@ -105,27 +104,16 @@ int list_finish(FILE *out, const char *program)
 	return fault_exit_status(&f);
 }
 
-int list_ports(FILE *out, const char *program)
+bool list_ports(FILE *out, const struct hca_list *list)
 {
-	struct fault f = {0};
-	struct hca_list list;
-	struct hca_attr any = {NULL};
 	struct host_facts host;
 	bool marked = false;
-	char reason[160];
-	int rc;
 
-	if (hca_scan(&list, NULL, &f) == 0 && !list.count)
-		hca_choose(&list, &any, reason, sizeof(reason), &f);
-	if (fault_is(&f)) {
-		fault_print(&f, program, stderr);
-		return fault_exit_status(&f);
-	}
 	host_facts_read(&host);
 	fprintf(out, "%-12s %4s %-6s %-10s %5s %4s %-15s %4s %s\n", "device", "port", "state",
 		"link", "Gb/s", "MTU", "netdev", "NUMA", "PCI");
-	for (size_t i = 0; i < list.count; i++) {
-		const struct hca_port *p = &list.port[i];
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *p = &list->port[i];
 		bool unlisted = p->open_errno == REACH_NO_PROVIDER;
 		char why[128];
 
@@ -139,12 +127,8 @@ int list_ports(FILE *out, const char *program)
 			continue;
 		}
 		print_port(out, p);
-		marked |= print_findings(out, p, &list, &host);
+		marked |= print_findings(out, p, list, &host);
 		print_gids(out, p);
 	}
-	hca_list_free(&list);
-	rc = list_finish(out, program);
-	if (marked && !rc)
-		terminal_note(stderr, "(!): a finding, which --check explains");
-	return rc;
+	return marked;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* list: `--list` and `--check`: every RDMA device and port of this machine. */
+/* list: `rdmark list` and `--check`: every RDMA device and port of this machine. */
 #pragma once
 
 #include <stdio.h>
 
 #include "cli/options.h"
 
+struct hca_list;
 struct hca_port;
 
 /*
- * Print the table to OUT, with "(!)" below the row of a port that has a finding of level warn or
- * fault; a note on stderr says what that is. Returns the exit status: 77 with the reason on stderr
- * if there is no device.
+ * Print LIST as a table to OUT, with "(!)" below the row of a port that has a finding of level warn or
+ * fault. Returns true if there is one.
  */
-int list_ports(FILE *out, const char *program);
+bool list_ports(FILE *out, const struct hca_list *list);
 
 /*
  * Check the host and each port of DEVICE (a name, netdev or PCI address; NULL: all). Print one line

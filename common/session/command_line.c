@@ -139,16 +139,12 @@ int command_line_point(struct program *p, unsigned point)
 	return -1;
 }
 
-#define LIST_INSTEAD  "use `rdmark list --json`, which also lists GPUs"
 #define CHECK_INSTEAD "omit it: --check looks at this host only, and has --json"
 
 /* Options that exclude each other, whatever their values are. */
 static const struct clash {
 	const char *one, *other, *cause, *fix; /* cause NULL: none */
 } clashes[] = {
-	{"list", "json", NULL, LIST_INSTEAD},
-	{"list", "csv", NULL, LIST_INSTEAD},
-	{"list", "json-lines", NULL, LIST_INSTEAD},
 	{"check", "csv", NULL, CHECK_INSTEAD},
 	{"mmap", "persistent",
 	 "Clients could read what is in the file, and what other clients wrote",

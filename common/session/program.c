@@ -233,8 +233,6 @@ static int inform(const struct program *p)
 		return list_finish(stdout, p->name);
 	}
 	hwtree_prepare();
-	if (p->options.local.list)
-		return list_ports(stdout, p->name);
 	if (p->options.local.check)
 		return check_ports(p->name, p->options.local.device, &p->options.output);
 	return -1;

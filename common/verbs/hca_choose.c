@@ -134,7 +134,7 @@ static int raise_no_match(const struct hca_list *list, const struct hca_attr *wa
 		if (reach_in_kernel(wanted->device) || reach_elsewhere(wanted->device))
 			return reach_unlisted(wanted->device, f);
 		fault_raise(f, FAULT_USAGE, 0, "there is no RDMA device '%.60s'", wanted->device);
-		return fault_fix(f, "use one of: %s; --list shows them all", have);
+		return fault_fix(f, "use one of: %s; `rdmark list` shows them all", have);
 	}
 	if (wanted->device)
 		fault_raise(f, FAULT_USAGE, 0, "device '%.60s' has no port %d", wanted->device,
@@ -142,7 +142,7 @@ static int raise_no_match(const struct hca_list *list, const struct hca_attr *wa
 	else
 		fault_raise(f, FAULT_USAGE, 0, "no RDMA device of this host has a port %d",
 			    wanted->port);
-	return fault_fix(f, "omit -i, or give a port that --list shows");
+	return fault_fix(f, "omit -i, or give a port that `rdmark list` shows");
 }
 
 /* No device is named: choose the port on the route to the peer, else the first ACTIVE one. */

@@ -36,7 +36,7 @@ cannot() {
 	apart "$made_up_dev"
 	cannot 77 "The kernel has $DEVICE, but its node /dev/infiniband/uverbs0 does not exist" \
 		'Fix: start the container with --device=/dev/infiniband '
-	start list send_bw --list
+	start list rdmark list
 	finish list
 	ended list 77
 	says list.err '/dev/infiniband/uverbs0 does not exist'
@@ -47,7 +47,7 @@ cannot() {
 	apart "$made_up_dev; mode=0600; $node; set -- setpriv --reuid=65534 --regid=65534 --clear-groups \"\$@\""
 	cannot 1 "ibv_open_device($DEVICE): Permission denied" \
 		'User 65534 may not open /dev/infiniband/uverbs0: mode 0600, owner 0, group 0' 'Fix: chmod a+rw /dev/infiniband/uverbs0'
-	start list send_bw --list
+	start list rdmark list
 	finish list
 	ended list 0
 	says list.out "$DEVICE" 'cannot be opened: Permission denied'
@@ -188,7 +188,7 @@ cannot() {
 	finish cli
 	ip link set "$NETDEV" up
 	# the tests after this one want it up
-	timeout "$deadline" sh -c 'until "$RDMARK_BIN/send_bw" --list | grep -q "RoCE v2 IPv4"; do :; done'
+	timeout "$deadline" sh -c 'until "$RDMARK_BIN/rdmark" list | grep -q "RoCE v2 IPv4"; do :; done'
 	ended cli 1
 	says cli.err "$DEVICE port 1 is DOWN" "$NETDEV" 'Fix: '
 }

@@ -24,18 +24,18 @@ need_no_cm() {
 	[[ ! -e /dev/infiniband/rdma_cm ]] || skip 'rdma_cm is here'
 }
 
-@test "--list says iWARP; the netdev is the one with its MAC address" {
+@test "rdmark list says iWARP; the netdev is the one with its MAC address" {
 	local words
 	on "$iwarp"
 	netdev_of_siw0 lo
-	start list send_lat --list
+	start list rdmark list
 	finish list
 	ended list 0
 	read -ra words < <(grep '^siw0 ' list.out)
 	[[ ${words[3]} == iWARP && ${words[6]} == lo ]] || fail "${words[*]}"
 	says list.out 'GID   0  iWARP'
 	echo 02:00:00:00:00:02 >sys/class/net/lo/address
-	start list send_lat --list
+	start list rdmark list
 	finish list
 	read -ra words < <(grep '^siw0 ' list.out)
 	[[ ${words[6]} == - ]] || fail "${words[*]}"

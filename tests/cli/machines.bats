@@ -9,9 +9,9 @@ bats_require_minimum_version 1.5.0
 load ../lib/rdmark
 load ../lib/machine
 
-# What --list says about sim0: NUMA node, PCI address, link.
+# What `rdmark list` says about sim0: NUMA node, PCI address, link.
 list() {
-	start list send_lat --list
+	start list rdmark list
 	finish list
 	((status[list] == 0)) || return
 	sed 's/, firmware .*//' list.out | awk '$1 == "sim0" { printf "%s %s", $8, $9 } $1 == "PCIe" { sub(/^ */, " "); print }'

@@ -94,11 +94,11 @@ starved_command() {
 	starved_command 0 30 20 rdmark list --json
 	driver none
 	starved_command 0 1000 20 rdmark check
-	SIMVERBS_FAIL=ibv_get_device_list:1:ENOMEM start once send_lat --list
+	SIMVERBS_FAIL=ibv_get_device_list:1:ENOMEM start once rdmark list
 	finish once
 	starved once 1
 	says_no once.err 'no RDMA' Fix:
-	SIMVERBS_FAIL=ibv_open_device:1:ENOMEM start once send_lat --list
+	SIMVERBS_FAIL=ibv_open_device:1:ENOMEM start once rdmark list
 	finish once
 	starved once 1
 }

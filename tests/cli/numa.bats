@@ -69,8 +69,8 @@ setup_numa() { host=192.168.77.1; }
 	says client.err '--numa 1' taskset
 }
 
-@test "--list shows the NIC's node" {
-	start cli send_bw --list
+@test "rdmark list shows the NIC's node" {
+	start cli rdmark list
 	finish cli
 	ended cli 0
 	[[ $(awk -v device="$DEVICE" '$1 == device { print $8 }' cli.out) == 1 ]] || fail 'not node 1'

@@ -143,7 +143,7 @@ with() {
 	server send_lat
 	client send_lat -x "$GID_EMPTY"
 	ended client 2
-	says client.err "-x/--gid-index $GID_EMPTY" empty --list
+	says client.err "-x/--gid-index $GID_EMPTY" empty "\`rdmark list\`"
 	serves_next send_lat
 	says server.err 'it reports: ' "-x/--gid-index $GID_EMPTY" empty
 	start cli send_lat -x 65535
@@ -179,8 +179,8 @@ with() {
 }
 
 # bats test_tags=rxe
-@test "--list: device, port, state, link layer, GIDs with type" {
-	start cli send_bw --list
+@test "rdmark list: device, port, state, link layer, GIDs with type" {
+	start cli rdmark list
 	finish cli
 	ended cli 0
 	! grep -v '^rdmark: (!): ' cli.err || fail 'more than a note about a finding'

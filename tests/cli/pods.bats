@@ -71,7 +71,7 @@ measured_or_blamed() {
 	says client.err 'rdB port 1' 'on wB, which leads to the peer'
 	says server.err 'rdA port 1' 'on wA, which leads to the peer'
 	measured_or_blamed
-	in_namespace a start list write_bw --list
+	in_namespace a start list rdmark list
 	finish list
 	read -ra words < <(grep '^rdA ' list.out)
 	[[ ${words[6]} == wA ]] || fail "${words[*]}"
@@ -111,7 +111,7 @@ measured_or_blamed() {
 	unwire
 	devices_are exclusive
 	ip netns add a
-	in_namespace a start list send_lat --list
+	in_namespace a start list rdmark list
 	in_namespace a start named send_lat -d "$DEVICE"
 	in_namespace a start cm send_lat -R -p 1 --connect-timeout 0 127.0.0.1
 	finish list named cm

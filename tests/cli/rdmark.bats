@@ -83,8 +83,6 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 }
 
 @test "what it does not understand is refused in the form of all errors" {
-	run -2 "$bin/rdmark" --list --bogus # is list
-	says '--bogus' 'Fix: `rdmark list --help`'
 	run -2 "$bin/rdmark" --bogus
 	says 'rdmark: reading the command line' '--bogus' 'Fix: '
 	run -2 "$bin/rdmark" ''

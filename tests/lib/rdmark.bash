@@ -447,7 +447,7 @@ positive() {
 
 # --- the device --------------------------------------------------------------------------------
 
-# Call in setup_file. Sets and exports what --list shows of the first ACTIVE port: DEVICE, NETDEV,
+# Call in setup_file. Sets and exports what `rdmark list` shows of the first ACTIVE port: DEVICE, NETDEV,
 # GID_INDEX and GID_ADDRESS (of the first IPv4 GID), GID_EMPTY (an index without GID).
 need_device() {
 	local words
@@ -455,7 +455,7 @@ need_device() {
 	declare -gA pid=() status=() took_ms=() started_us=()
 	deadline=60 through=()
 	[[ ! ${RDMARK_SANITIZED-} ]] || sanitizers_log_to stderr
-	start list send_lat --list
+	start list rdmark list
 	finish list
 	[[ ${status[list]} != 77 ]] || { skip_file 'no RDMA device here'; return; }
 	ended list 0

@@ -43,7 +43,7 @@ smoke() {
 		for name in "$program" "ib_$program"; do
 			[[ $name != ib_gdr_bw ]] || continue
 			"$1/$name" --version | grep -q "^$program (rdmark) $version\$\|^Version: " || { echo "$name --version"; return 1; }
-			"$1/$name" --list >/dev/null 2>&1 || (($? == 77)) || { echo "$name --list"; return 1; }
+			"$1/$name" --check >/dev/null 2>&1 || (($? == 6 || $? == 77)) || { echo "$name --check"; return 1; }
 		done
 	done
 }

@@ -16,9 +16,9 @@ all=("${programs[@]}" 'gdr_bw --plain')
 iwarp='.status == "ok" and .effective.connected_by == "rdma_cm" and .experiment.rdma_cm
 	and ([.ends[] | .transport == "iWARP" and .device == "siw0" and .netdev == "eth0"] | all)'
 
-@test "--list says that it is iWARP, and which netdev it has" {
+@test "rdmark list says that it is iWARP, and which netdev it has" {
 	local words
-	start list send_lat --list
+	start list rdmark list
 	finish list
 	ended list 0
 	read -ra words < <(grep '^siw0 ' list.out)
