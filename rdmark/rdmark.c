@@ -20,7 +20,7 @@ static const char usage[] =
 	"rdmark " RDMARK_VERSION ": how fast and how steady is the RDMA link between two hosts?\n"
 	"\n"
 	"  rdmark server [OPTION...]     serve every test, one client after another\n"
-	"  rdmark HOST [OPTION...]       run a tour: one second and one line per test\n"
+	"  rdmark HOST [OPTION...]       run a tour: a line for each test\n"
 	"  rdmark TEST [OPTION...] HOST  run a test; rdmark TEST --help shows its options\n"
 	"  rdmark list [--json]          show RDMA devices, GPUs and the distances\n"
 	"  rdmark compare A.json B.json  show changes; --within PERCENT, --json\n"

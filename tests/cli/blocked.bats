@@ -263,10 +263,10 @@ serves() {
 	local full
 	server 'rdmark server'
 	mkfifo fifo
-	start tour rdmark "$host" -p "$port" -n 20 --json=fifo
-	until_says tour.out 'send_lat '
+	start tour rdmark "$host" -p "$port" -n 20 --json-lines=fifo
+	until_says server.err ' send_lat: '
 	told tour
-	ended tour 1
+	ended tour 143
 	says tour.err 'writing fifo: ' 'It was not read until a signal came'
 	told server
 	ended server 0

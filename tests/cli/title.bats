@@ -89,7 +89,7 @@ over() { # the server is told to end, and does
 
 @test "the tour hands it to each test" {
 	server 'rdmark server'
-	start client rdmark "$host" -p "$port" --title 'all of it' -n 20 --json=tour.jsonl
+	start client rdmark "$host" -p "$port" --title 'all of it' -n 20 --json-lines=tour.jsonl
 	finish client
 	over
 	json tour.jsonl 'length == 6 and all(.title == "all of it")' -s
