@@ -72,37 +72,6 @@ static int server_command(char **argv)
 	return session_main(tests, count, argv);
 }
 
-/*
- * As of ssh and git, options may come first: move them behind the first other word of ARGV, which
- * becomes argv[1]. Returns 0, and nothing is moved where a word is no option; or -1 with the fault.
- */
-static int options_last(char **argv, struct fault *f)
-{
-	struct option_words w = {.next = argv + 1};
-	const struct option_row *row;
-	const char *value;
-	char *word;
-	int rc = 1;
-
-	fault_phase(f, "reading the command line");
-	while (rc > 0 && (*w.next || w.letters))
-		rc = options_next(options_table(), &w, &row, &value, f);
-	word = *w.next;
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (w.letters || (*word == '-' && word[1] && strcmp(word, "--") != 0)) {
-		const char letter[] = {'-', w.letters ? *w.letters : '\0', '\0'};
-
-		return options_refuse_unknown(&(struct options){.test = RDMARK},
-					      w.letters ? letter : word, f);
-	}
-	if (*word == '-')
-		return 0;
-	memmove(argv + 2, argv + 1, (size_t)(w.next - argv - 1) * sizeof(*argv));
-	argv[1] = word;
-	return 0;
-}
-
 static const struct {
 	const char *name, *option; /* the same as an option; NULL: none */
 	char letter;
@@ -120,22 +89,6 @@ static const struct {
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-/* True if NAME is a test, with _ or - as in "send-bw". NAME then gets the program's spelling. */
-static bool names_a_test(char *name)
-{
-	char *c, *copy = strdup(name);
-	bool known;
-
-	for (c = copy; c && *c; c++)
-		if (*c == '-')
-			*c = '_';
-	known = copy && process_measures(copy);
-	if (known)
-		memcpy(name, copy, strlen(copy));
-	free(copy);
-	return known;
-}
 
 /* WORD is neither a command nor a name that resolves: exit status 2. */
 static int no_host(const char *word, const char *why)
@@ -186,28 +139,22 @@ static int run_named(char **argv)
 			argv[1] = (char *)(uintptr_t)commands[i].first;
 		return become(argv);
 	}
-	return names_a_test(argv[1]) ? become(argv + 1) : -1;
+	return process_measures(word) ? become(argv + 1) : -1;
 }
 
 int main(int argc, char **argv)
 {
 	struct addrinfo *list = NULL;
-	struct fault f = {0};
 	int rc;
 
 	json_memory_init();
 	if (argc < 2)
 		return help_command(argv);
 	rc = run_named(argv);
-	if (rc < 0 && argv[1][0] == '-') {
-		if (options_last(argv, &f))
-			return rdmark_failed(&f);
-		if (argv[1][0] == '-')
-			return no_host(argv[1], "a command or a host is missing");
-		rc = run_named(argv);
-	}
 	if (rc >= 0)
 		return rc;
+	if (argv[1][0] == '-')
+		return no_host(argv[1], "options follow the command, the test or the host");
 	if (!argv[1][0])
 		return no_host(argv[1], "it is empty");
 	rc = getaddrinfo(argv[1], NULL, NULL, &list);

@@ -97,12 +97,12 @@ headings() { grep -E '^[A-Z].*:$' cli.out; }
 }
 
 @test "--list is told to be rdmark's list" {
-	local program
-	for program in send_lat rdmark; do
-		cli "$program" --list
-		ended cli 2
-		says cli.err 'unknown option --list. Fix: use `rdmark list`, which also lists GPUs'
-	done
+	cli send_lat --list
+	ended cli 2
+	says cli.err 'unknown option --list. Fix: use `rdmark list`, which also lists GPUs'
+	cli rdmark --list
+	ended cli 2
+	says cli.err 'Fix: did you mean `rdmark list`?'
 }
 
 @test "--version: exit 0, on stdout" {
