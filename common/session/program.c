@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/stage.h"
 #include "base/units.h"
 #include "host/hwtree.h"
 #include "host/sysfs.h"
@@ -33,8 +34,7 @@ static int run_session(struct program *p, struct session *s)
 	command_line_notes(p);
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal, "/proc/stat");
-	if (auth_open(&p->auth, &p->fault) ||
-	    (p->server && auth_rehearse(&p->auth, &p->fault)))
+	if (auth_open(&p->auth, &p->fault))
 		return -1;
 	return p->server ? session_server(s) : session_client(s);
 }
@@ -100,7 +100,7 @@ static void judge_part(struct session *s)
 	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
 	    p->stop.signal || p->options.experiment.run_infinitely)
 		return;
-	fault_phase(&p->fault, "judging the results");
+	fault_phase(&p->fault, PHASE_THRESHOLDS);
 	fault_raise(&p->fault, FAULT_PEER, 0, "the server was interrupted before the run ended");
 	fault_cause(&p->fault, "The part that was measured meets %s, but only a whole run can pass",
 		    threshold);

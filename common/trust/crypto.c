@@ -20,8 +20,6 @@
 #define LIBRARY "libssl.so." SHLIB_VERSION_NUMBER
 #endif
 
-#define PIECE_MIN     16 /* bytes of a key that come again, and different bytes in it: fewer are guessed */
-#define DIFFERENT_MIN 5
 #define MAKE_KEY      "(umask 077; head -c 32 /dev/urandom >FILE)"
 #define ROW(function) {#function, offsetof(struct crypto, function)},
 
@@ -92,39 +90,7 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 		fault_cause(f, "Other users can read or change it, so it is not a secret");
 		return fault_fix(f, "make a new key: " MAKE_KEY);
 	}
-	if (st->st_size < CRYPTO_KEY_MIN) {
-		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %lld bytes", path,
-			    (long long)st->st_size);
-		fault_cause(f, "A key has %u to %u bytes", CRYPTO_KEY_MIN, CRYPTO_KEY_MAX);
-		return fault_fix(f, "make one: " MAKE_KEY);
-	}
 	return 0;
-}
-
-/*
- * True for a key of few different bytes, or of a short piece over and over: one byte, a word, 0 1 2
- * 3. A newline at its end is none of it.
- */
-static bool is_guessable(const struct crypto_key *k)
-{
-	const unsigned char *b = k->bytes;
-	size_t size = k->size - (b[k->size - 1] == '\n'), different = 0;
-	bool seen[256] = {false};
-
-	for (size_t i = 0; i < size; i++) {
-		different += !seen[b[i]];
-		seen[b[i]] = true;
-	}
-	for (size_t piece = 1; piece < PIECE_MIN; piece++) {
-		size_t i = piece;
-
-		while (i < size && (unsigned char)(b[i] - b[i - piece]) ==
-					   (unsigned char)(b[piece] - b[0]))
-			i++;
-		if (i == size)
-			return true;
-	}
-	return different < DIFFERENT_MIN;
 }
 
 /* Read all of FD into K. */
@@ -139,13 +105,8 @@ static int read_key(struct crypto_key *k, int fd, const char *path, struct fault
 			return fault_raise(f, FAULT_LOCAL, errno, "reading key file '%.80s'", path);
 		k->size += (size_t)n;
 	}
-	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0) {
-		if (!is_guessable(k))
-			return 0;
-		fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' is easy to guess", path);
-		fault_cause(f, "It is a short piece over and over, or of few different bytes");
-		return fault_fix(f, "make a new key: " MAKE_KEY);
-	}
+	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0)
+		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %s than %u bytes", path,
 		    k->size < CRYPTO_KEY_MIN ? "fewer" : "more",
 		    k->size < CRYPTO_KEY_MIN ? CRYPTO_KEY_MIN : CRYPTO_KEY_MAX);

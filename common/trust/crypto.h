@@ -54,7 +54,7 @@ int crypto_open(struct crypto *c, struct fault *f);
 
 /*
  * Read the key from the file at PATH. Every byte counts. Raises FAULT_USAGE if other users could
- * read or change the file, or if it is too short or easy to guess.
+ * read or change the file, or if it is too short or too long.
  */
 int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f);
 
