@@ -268,7 +268,6 @@ static int accept_or_reject(struct cm *c, struct rdma_cm_event *e, struct fault 
 	struct rdma_conn_param p;
 
 	if (index < 0) {
-		c->rejected++;
 		rdma_reject(e->id, NULL, 0);
 		return 1;
 	}

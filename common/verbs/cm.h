@@ -44,7 +44,6 @@ struct cm {
 	struct rdma_cm_id **id;        /* one per QP; NULL: none yet; owned */
 	bool *is_up;                   /* owned */
 	unsigned started, up;          /* QPs whose connection has started; QPs in RTS */
-	unsigned rejected;             /* requests without the token */
 	unsigned redialled;            /* tried again, because another socket had the port */
 };
 
