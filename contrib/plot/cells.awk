@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Lines of `rdmark-pairs run` to "FROM TO VALUE ALONE": a player is HOST or HOST/DEVICE, a VALUE that was
-# not measured is "-". awk, as jq takes a minute for a million lines. A name has only characters that
+# not measured is "-", and one of a thread without its CPU is none. awk, as jq takes a minute for a million lines. A name has only characters that
 # gnuplot, the shell and JSON take as they are; other lines are skipped. A player who only says that it
 # is there is "NAME NAME = 0".
 
@@ -13,6 +13,9 @@ function text(key) {
 	return key
 }
 
+# An end's thread had less than 98 % of its CPU.
+function lacked(key) { return match($0, "\"" key "_cpu_percent\": *[0-9]") && substr($0, RSTART + RLENGTH - 1) + 0 < 98 }
+
 function player(host, rail) { return host == "" || rail == "" ? host : host "/" rail }
 
 /"kind": *"player"/ {
@@ -22,6 +25,8 @@ function player(host, rail) { return host == "" || rail == "" ? host : host "/" 
 }
 
 /"kind": *"pair"/ {
+	if (lacked("from") || lacked("to"))
+		next
 	from = player(text("from"), text("from_rail"))
 	to = player(text("to"), text("to_rail"))
 	value = "-"

@@ -22,7 +22,7 @@ function middle(all, n, i,    k, at, v, count) {
 	value = figure("value")
 	from = player(text("from"), text("from_rail"))
 	to = player(text("to"), text("to_rail"))
-	if (from == "" || to == "" || from == to || text("client") != text("from") || $0 ~ /"alone": *true/)
+	if (from == "" || to == "" || from == to || text("client") != text("from") || $0 ~ /"alone": *true/ || lacked("from") || lacked("to"))
 		next
 	if (value > 0) {
 		senders[at " " to] = senders[at " " to] " " from

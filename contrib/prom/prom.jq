@@ -17,6 +17,8 @@ def stop(text): "rdmark-prom: \(text)\n" | halt_error(2);
 
 # --- which documents -----------------------------------------------------------------------------
 
+# $file is the name of what is read, and at the end of what is written.
+
 # The device of an end, or its devices; and who the peer is: for a client the host that it was given.
 def devices: [., (.more_devices | array | .[] | object)] | map(.device | text) | map(select(. != "")) | join(",");
 def about:
@@ -33,16 +35,16 @@ def keep($d; $about):
 		and (.device == $about.device or .device == "" or $about.device == "")) | not))
 	+ [{about: $about, document: ($d | del(.intervals))}];
 
-def older($key; $file):
+def older($key):
 	stop("\($file | clean): \($key) is \(.[$key] | tojson | clean[:40]), which this rdmark-prom does not know. Fix: use the rdmark-prom of the same rdmark");
 
 # "run", "check", "judgement"; "pairs", a line that must be judged first; "interval"; or null.
-def kind_of($file):
+def kind:
 	if type != "object" then null
 	elif has("kind") and has("run") then "pairs"
 	elif has("interval") then "interval"
-	elif has("schema_version") then if .schema_version == 3 then "run" else older("schema_version"; $file) end
-	elif has("rdmark_pairs") then if .rdmark_pairs == 1 then "judgement" else older("rdmark_pairs"; $file) end
+	elif has("schema_version") then if .schema_version == 3 then "run" else older("schema_version") end
+	elif has("rdmark_pairs") then if .rdmark_pairs == 1 then "judgement" else older("rdmark_pairs") end
 	elif has("generator") and (has("ports") or has("error")) then "check"
 	else null end;
 
@@ -59,12 +61,12 @@ def bare: .kept |= map(.document);
 # One that was cut short when a disk was full hides no other.
 def lines:
 	reduce (inputs | select(test("[^ \t\r]"))) as $line (nothing;
-		($line | try fromjson catch null) as $d | ($d | kind_of($file)) as $kind
+		($line | try fromjson catch null) as $d | ($d | kind) as $kind
 		| if $kind == null then .cut += 1 else add($d; $kind) end)
 	| bare;
 
 def documents:
-	reduce inputs as $d (nothing; ($d | kind_of($file)) as $kind
+	reduce inputs as $d (nothing; ($d | kind) as $kind
 		| if $kind == null then
 			stop("\($file | clean): not a document of rdmark's --json" + ($d | if type == "object" and has("test_info") then "; it is perftest's, of --out_json" else "" end)
 				+ ". Fix: name a file that --json, --json-lines or rdmark-pairs wrote")
@@ -171,7 +173,7 @@ def directions($run; $labels): result($run; $labels),
 		| select($own != $labels) | result($run; $own));
 
 def run: . as $d | about as $about | (.ends | object | .[$d.role | text] | object) as $here | (.error | object) as $error
-	| ([["file", $output]] | set("test"; $about.test) | set("device"; $about.device) | set("peer"; $about.peer)) as $labels
+	| ([["file", $file]] | set("test"; $about.test) | set("device"; $about.device) | set("peer"; $about.peer)) as $labels
 	| (.status == "ok") as $ok | (.status == "unavailable" and $error.phase == "judging the results") as $untold
 	| ($ok or $untold or .status == "below_threshold") as $whole
 	| outcome($labels; $whole; if $ok then 0 else $error.exit_status end),
@@ -189,7 +191,7 @@ def checked($labels): . as $one | ($labels | set("device"; $one.device) | set("p
 	| series("check_ok"; $labels; if any($one.findings | array | .[]; object.level == "fault") then 0 else 1 end),
 	  (.findings | findings($labels));
 
-def check: [["file", $output]] as $labels | (.error | object) as $error
+def check: [["file", $file]] as $labels | (.error | object) as $error
 	| [.host, (.ports | array | .[]) | object] as $all
 	| any($all[].findings | array | .[]; object.level == "fault") as $fault
 	| outcome($labels; $error == {}; if $error != {} then $error.exit_status elif $fault then 6 else 0 end),
@@ -207,7 +209,7 @@ def player($labels; $latency): . as $p | (.name | name_labels($labels)) as $own
 			| series("pairs_bandwidth_bytes_per_second"; $own | set("direction"; $way); .[0] * .[1] | per_second))
 	  end;
 
-def judgement: . as $j | [["file", $output]] as $labels | [.suspects | array | .[] | object] as $suspects
+def judgement: . as $j | [["file", $file]] as $labels | [.suspects | array | .[] | object] as $suspects
 	# "proof" is of slow ones: those without it are lost, and so is what they reached before
 	| [$suspects[] | select(.proof == null and .from == null) | .name | text] as $lost
 	| outcome($labels; true; .exit_status),
@@ -222,7 +224,7 @@ def judgement: . as $j | [["file", $output]] as $labels | [.suspects | array | .
 # --- all -----------------------------------------------------------------------------------------
 
 def written:
-	reduce (reduce inputs as $d (nothing; add($d; $d | kind_of($output))) | .kept[].document
+	reduce (reduce inputs as $d (nothing; add($d; $d | kind)) | .kept[].document
 		| if has("schema_version") then run elif has("rdmark_pairs") then judgement else check end) as $one
 		({}; .[$one.family][$one.labels] = $one.value)
 	| . as $all | families[] as [$name, $help] | select($all[$name])

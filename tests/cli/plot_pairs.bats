@@ -38,6 +38,20 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	[[ ${lines[0]} == 'Bandwidth of all pairs of 8 nodes' && ${lines[2]} == 'n1  x...#..' && ${lines[9]} == 'n8 ... .#.' ]]
 }
 
+@test "a figure of a thread that lacked its CPU is none: of pairs, and of an incast" {
+	made_pairs 8 'if .from == "n3" and .to == "n5" then .value *= 0.3 | .from_cpu_percent = 97.9
+		elif .from == "n6" and .to == "n2" then .value *= 0.4 | .to_cpu_percent = 9.5
+		elif .value then .from_cpu_percent = 98 | .to_cpu_percent = 100 else . end' >lines
+	script lines
+	[[ "$(cell 3 5) $(cell 6 2) $(cell 3 4)" == 'NaN NaN 100' ]]
+	{ cat lines; grep '"from":"n3","to":"n5"' lines | jq -c '.round = 9 | .value = 97 | .from_cpu_percent = 99'; } >more
+	script more
+	[[ "$(cell 3 5)" == 100 ]]
+	made_incast | jq -c 'if .from == "n2" and .to == "n1" then .to_cpu_percent = 50 else . end' >lines
+	script lines
+	[[ "$(cell 2 1) $(cell 2 3)" == 'NaN 30' ]]
+}
+
 @test "latency: times the least, and of several rounds the worst" {
 	made_pairs 8 'if .unit then .unit = "us" elif .value then .value |= (. - 97) / 10 + 2 else . end |
 		., (select(.from == "n2" and .to == "n3") | .value *= 1.5 | .round = 9)' >lines
