@@ -109,15 +109,6 @@ int options_check(const struct options *o, unsigned run, struct fault *f)
 	return 0;
 }
 
-/* Raise that NAME of SIZE bytes, with LETTER, is an option of perftest; do what A says instead. */
-static int refuse_advised(const struct advice *a, const char *name, size_t size, char letter,
-			  struct fault *f)
-{
-	fault_raise(f, FAULT_USAGE, 0, "perftest's option %s%.1s%s--%.*s is not supported",
-		    letter ? "-" : "", &letter, letter ? "/" : "", (int)size, name);
-	return fault_fix(f, "%s", a->text);
-}
-
 int options_refuse_missing(const struct option_row *row, struct fault *f)
 {
 	char name[64];
@@ -140,7 +131,9 @@ static bool refuse_perftest(char letter, const char *word, size_t size, bool who
 			if (letter ? own == letter
 				   : n >= size && (n == size || !whole) &&
 					     options_begins(name, word, size)) {
-				refuse_advised(&advices[i], name, n, own, f);
+				fault_usage(f, advices[i].text,
+					    "perftest's option %s%.1s%s--%.*s is not supported",
+					    own ? "-" : "", &own, own ? "/" : "", (int)n, name);
 				return true;
 			}
 			name += strcspn(name, " ");

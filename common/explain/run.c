@@ -49,14 +49,9 @@ double run_lost_with_cpu(const struct run_facts *r)
 	return s->full_share < NEVER_FULL ? lack : lack - fmin(lack, fmax(queued, 0));
 }
 
-bool run_is_always_full(const struct run_facts *r)
-{
-	return r->sender->full_share > 1 - TIME_COUNTS;
-}
-
 bool run_is_steady(const struct run_facts *r)
 {
-	return run_is_always_full(r) && r->noise <= TIME_SAID;
+	return r->sender->full_share > 1 - TIME_COUNTS && r->noise <= TIME_SAID;
 }
 
 double run_waited_share(const struct run_facts *r, double ns)

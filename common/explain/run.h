@@ -79,9 +79,8 @@ double run_lacks_cpu(const struct run_facts *r, const struct run_end *e);
  */
 double run_lost_with_cpu(const struct run_facts *r);
 
-/* The send queue was full for all of the run but what is too little to limit it; and so steadily
+/* The send queue was full for all of the run but what is too little to limit it, and so steadily
  * that the turns of no thread on its CPU made the rate. */
-bool run_is_always_full(const struct run_facts *r);
 bool run_is_steady(const struct run_facts *r);
 
 /*
