@@ -38,6 +38,11 @@ int auth_open(struct auth *a, struct fault *f)
 	return rc ? -1 : 0;
 }
 
+int auth_rehearse(const struct auth *a, struct fault *f)
+{
+	return a->file ? tls_rehearse(&a->tls, f) : 0;
+}
+
 void auth_release(struct auth *a)
 {
 	tls_close(&a->tls);

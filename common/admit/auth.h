@@ -40,6 +40,9 @@ int auth_read(struct auth *a, const char *how, struct fault *f);
 /* Get all that it needs: OpenSSL and the key. Raises FAULT_USAGE, FAULT_UNAVAILABLE or FAULT_LOCAL. */
 int auth_open(struct auth *a, struct fault *f);
 
+/* Server: before it says that it is ready: can it authenticate anybody? Raises FAULT_LOCAL. */
+int auth_rehearse(const struct auth *a, struct fault *f);
+
 /* Release the library's memory. Safe if auth_open() has failed, or has not been called. */
 void auth_release(struct auth *a);
 

@@ -34,7 +34,8 @@ static int run_session(struct program *p, struct session *s)
 	command_line_notes(p);
 	clock_init(&p->clock, sysfs_root());
 	steal_open(&p->steal, "/proc/stat");
-	if (auth_open(&p->auth, &p->fault))
+	if (auth_open(&p->auth, &p->fault) ||
+	    (p->server && auth_rehearse(&p->auth, &p->fault)))
 		return -1;
 	return p->server ? session_server(s) : session_client(s);
 }

@@ -6,8 +6,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define IDENTITY "rdmark" /* of the key; sent in the clear */
+#define TURNS    8 /* of a rehearsal: a handshake needs two */
 #define SUITES   "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256"
 
 #define ALERT(name) (SSL_AD_REASON_OFFSET + SSL3_AD_##name) /* the reason, if the peer sent it */
@@ -253,4 +256,56 @@ int tls_raise(const struct tls *t, struct fault *f)
 		fault_cause(f, "What one end sent is not what came to the other: it was changed "
 			       "between them");
 	return -1;
+}
+
+/* Let the ends of TALK come to a byte of the client's. Returns 1 if it has arrived, or 0. */
+static int talk(struct tls *const talk[2])
+{
+	char byte = 0;
+	short events;
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		bool sent = tls_send(talk[0], &byte, 1, &events) == 1;
+
+		if (!sent && errno != EAGAIN)
+			return 0;
+		if (tls_recv(talk[1], &byte, 1) == 1)
+			return 1;
+		if (sent || errno != EAGAIN)
+			return 0;
+	}
+	return 0;
+}
+
+/* Make both ends and let them talk. Returns 1 if they did; 0: they could not; -1: see F. */
+static int connect_to_itself(const struct tls_context *x, struct fault *f)
+{
+	struct tls *end[2] = {NULL, NULL};
+	int fd[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fd))
+		return fault_raise(f, FAULT_LOCAL, errno, "socketpair");
+	for (int i = 0; i < 2; i++)
+		end[i] = fault_is(f) ? NULL : tls_new(x, fd[i], i == 1, f);
+	rc = fault_is(f) ? -1 : talk(end);
+	for (int i = 0; i < 2; i++) {
+		tls_free(end[i]);
+		close(fd[i]);
+	}
+	return rc;
+}
+
+int tls_rehearse(const struct tls_context *x, struct fault *f)
+{
+	for (int i = 0; i < 2; i++) {
+		fault_clear(f);
+		if (connect_to_itself(x, f) > 0)
+			return 0;
+	}
+	if (fault_is(f))
+		return -1;
+	fault_raise(f, FAULT_LOCAL, 0, "OpenSSL: this server cannot connect to itself by TLS");
+	fault_cause(f, "It had too little memory, or OpenSSL's configuration does not allow what "
+		       "TLS 1.3 needs");
+	return fault_fix(f, "start it again; see what OPENSSL_CONF names");
 }

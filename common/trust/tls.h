@@ -52,5 +52,12 @@ ssize_t tls_send(struct tls *t, const void *from, size_t size, short *events);
 /* True if there are data that poll(2) of the socket does not tell of. */
 bool tls_pending(const struct tls *t);
 
+/*
+ * Connect X to itself, once more if that fails. OpenSSL makes what all connections need in the first
+ * handshake of a process, and where it had no memory then, all that follow fail, too. Raises
+ * FAULT_LOCAL.
+ */
+int tls_rehearse(const struct tls_context *x, struct fault *f);
+
 /* Raise why tls_recv() or tls_send() failed with EPROTO. Returns -1. */
 int tls_raise(const struct tls *t, struct fault *f);
