@@ -142,8 +142,8 @@ judged() {
 }
 
 # Windows of 100 messages of 64 KiB; before them GPU memory is read by one and by 100.
-fall_after() { # WINDOWS
-	echo gpu_read_mbps=1000 gpu_fall_mbps=700 gpu_fall_kb=$((65536 * (101 + 100 * $1) / 1000 + 20))
+fall_after() { # WINDOWS [MBPS]
+	echo gpu_read_mbps=1000 gpu_fall_mbps=${2-700} gpu_fall_kb=$((65536 * (101 + 100 * $1) / 1000 + 20))
 }
 
 @test "WARN: the GPU falls to 70 % after five windows, and host memory does not: from when" {
@@ -156,16 +156,17 @@ fall_after() { # WINDOWS
 	judged pix 6 fell $(fall_after 5)
 }
 
+# One window at 100 %, and seven at 92 %: two that are alike would tell.
 @test "INCONCLUSIVE: too few windows to tell; with --within that is 77" {
 	local time=
 	more=(--windows 1 -n 100)
-	judged pix 0 noise $(fall_after 2)
+	judged pix 0 noise $(fall_after 1 920)
 	says client.out 'INCONCLUSIVE ' 'too noisy to tell whether that is within 5 %' --windows
 	says_no client.out PASS
 	says client.err 'undecided after 4 windows'
 	json c.json '.status == "ok" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 8'
 	more+=(--within 5)
-	judged pix 77 noise $(fall_after 2)
+	judged pix 77 noise $(fall_after 1 920)
 	says client.err 'the verdict is INCONCLUSIVE'
 	json c.json '.status == "unavailable" and .verdict.level == "INCONCLUSIVE"'
 }
