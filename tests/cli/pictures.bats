@@ -360,7 +360,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 			silent plot.err
 			[[ ! $name || -s $name ]] || fail "no $name"
 		done
-		gnuplot -e 'set terminal dumb' "$kind.gp" >shown
+		LC_ALL=C.UTF-8 gnuplot -e 'set terminal dumb' "$kind.gp" >shown
 		# Of pairs that were not measured, which stay grey, it says so.
 		[[ -s shown ]] && ! grep -v 'matrix contains missing or undefined values' warnings || fail "--kind $kind: $(<warnings)"
 	done <<-'END'
