@@ -35,7 +35,7 @@ no_device_here() {
 @test "an option of an earlier version is unknown, with what to do instead" {
 	answered 'unknown option --load-size. Fix: run write_bw at the same time' send_lat --load-size 64 localhost
 	answered 'unknown option --prom. Fix: run rdmark-prom FILE -o OUT' send_lat --prom x localhost
-	answered 'unknown option --prom=x. Fix: run rdmark-prom FILE -o OUT' rdmark --prom=x localhost
+	answered 'unknown option --prom=x. Fix: run rdmark-prom FILE -o OUT' rdmark localhost --prom=x
 	answered 'unknown option --load=1g. Fix: run write_bw at the same time' send_lat --load=1g localhost
 }
 
