@@ -23,6 +23,9 @@ limit() { json c.json ".results[0].limit | $1"; }
 	for options in '-r 1' '-r 4' '-r 8' '-r 1 --qp-timeout 18'; do
 		# shellcheck disable=SC2086 # words
 		pair send_bw -s 4k -n 1000 --timeout 120 $options --json=c.json
+		# With several receives a starved sender may hardly find that there is none: then that is not what limits.
+		[[ $options == '-r 1'* ]] ||
+			jq -e '[.results[0].diagnosis[] | select(.code == "receiver_not_ready").share] | add > 0.05' c.json || continue
 		limit '.bound_by == "receiver" and .strength == "may_be"'
 		says client.err 'may be limited by the receiver: the server was not ready for ' 'use a larger -r'
 		says_no client.err PFC 'sent again'
