@@ -63,7 +63,7 @@ lines() {
 	json c.jsonl '.[1] | .status == "interrupted" and .results[0].interrupted' -s
 	export SIMVERBS_CPU=200 # a run that lacked its CPU misses nothing
 	server write_bw
-	client write_bw -n 20 --min-bw 1000000 --json-lines=c.jsonl
+	client write_bw -n 20 -s 64 --min-bw 1000000 --json-lines=c.jsonl
 	finish server
 	ended client 6
 	lines c.jsonl 3

@@ -86,10 +86,10 @@ words() {
 	[[ ${command[*]} == 'rdmark server -p 0 --auth=key:'* ]]
 	start_heard server "${command[@]}" --ready-fd 1
 	words check.yaml "$port"
-	start check "${command[@]}" --min-bw 0.001
+	start check "${command[@]}" -s 64 --min-bw 0.001
 	finish check
 	ended check 0
-	start check "${command[@]}" --min-bw 100000
+	start check "${command[@]}" -s 64 --min-bw 100000
 	finish check
 	ended check 6
 	start check write_bw -p "$port" --auth=none "$host"

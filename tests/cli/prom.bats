@@ -102,7 +102,7 @@ number() {
 	says c.prom "rdmark_up{file=\"c.prom\",test=\"write_bw\",peer=\"$host\"} 0"
 	export SIMVERBS_CPU=200 # a run that lacked its CPU misses nothing
 	server write_bw
-	client write_bw -n 50 --min-bw 1000000 --json-lines=link.jsonl
+	client write_bw -n 50 -s 64 --min-bw 1000000 --json-lines=link.jsonl
 	finish server
 	ended client 6
 	prom c.prom link.jsonl

@@ -129,7 +129,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 @test "a threshold is missed by a point, which is named; the others are measured" {
 	export SIMVERBS_CPU=200 # a run that lacked its CPU misses nothing
 	server send_bw
-	client send_bw -n 20 -q 1,2 --min-bw 1000t
+	client send_bw -n 20 -s 64 -q 1,2 --min-bw 1000t
 	finish server
 	ended client 6
 	ended server 0
