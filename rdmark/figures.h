@@ -53,7 +53,7 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 /* Once both sides are read: put rows of the same measurement and experiment together. */
 void figures_match(struct figures *fs);
 
-/* How the experiments of the first rows of both sides differ: "tx_depth: 128 before, 1 after"; "": not. */
+/* How the first rows' experiments differ: "tx_depth: 128 before, 1 after"; "": they do not. */
 void figures_tell_difference(const struct figures *fs, char *buf, size_t size);
 
 /*

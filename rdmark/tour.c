@@ -128,6 +128,7 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 	size_t rows = 0;
 	const json_t *row = tour_row(document, &rows);
 	const char *why = json_text_at(json_object_get(row, "quality"), "text");
+	const char *error = json_text_at(json_object_get(document, "error"), "call");
 
 	show_ends(t, document);
 	begin_line(t, program);
@@ -136,8 +137,7 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 	else if (row)
 		print_row(row);
 	else
-		printf("not measured (exit status %d): %s", status,
-		       json_text_at(json_object_get(document, "error"), "call"));
+		printf("not measured (exit status %d)%s%s", status, error[0] ? ": " : "", error);
 	if (!verdict && rows > 1)
 		printf(" (the largest of %zu rows)", rows);
 	putchar('\n');
@@ -247,7 +247,7 @@ static int check_options(const struct options *o, struct fault *f)
 	return 0;
 }
 
-/* Set what refuses the options: each program reads its command line as it will when it is started. */
+/* Set what refuses the options: each program reads its command line as when it is started. */
 static int read_line(struct tour *t, char **argv)
 {
 	const struct test *const *all;

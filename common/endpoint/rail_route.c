@@ -20,7 +20,8 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 		fault_raise(ep->fault, FAULT_USAGE, 0, "--force-link %s: %s port %u is %s",
 			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port, link);
 		return fault_fix(ep->fault,
-				 "choose a device with an %s port (-d); `rdmark list` shows them", wanted);
+				 "choose a device with an %s port (-d); `rdmark list` shows them",
+				 wanted);
 	}
 	if (l->dlid != EXPERIMENT_AUTO && p->fabric != FABRIC_INFINIBAND)
 		return fault_usage(ep->fault, "omit it", "--dlid: %s port %u is %s and has no LIDs",

@@ -112,7 +112,8 @@ static const struct {
 } obstacles[] = {
 	[PIN_NO_SUCH_NODE] = {ENODEV, "", " does not exist here",
 			      "use --numa auto, or a node that `rdmark list` shows"},
-	[PIN_NO_CPUS] = {EINVAL, "", " has no CPU", "use --numa auto, or a node that `rdmark list` shows"},
+	[PIN_NO_CPUS] = {EINVAL, "", " has no CPU",
+			 "use --numa auto, or a node that `rdmark list` shows"},
 	[PIN_NO_MEMORY] =
 		{EPERM, "memory of ", " is not allowed here",
 		 "widen the cpuset (cpuset.mems) of the container or job, or use --numa auto"},

@@ -10,8 +10,8 @@ struct hca_list;
 struct hca_port;
 
 /*
- * Print LIST as a table to OUT, with "(!)" below the row of a port that has a finding of level warn or
- * fault. Returns true if there is one.
+ * Print LIST as a table to OUT, with "(!)" below the row of a port that has a finding of level warn
+ * or fault. Returns true if there is one.
  */
 bool list_ports(FILE *out, const struct hca_list *list);
 

@@ -55,7 +55,7 @@ int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc 
 /* True if F is a failed completion for want of the peer's answer. */
 bool vfault_unanswered(const struct fault *f);
 
-/* True if F is a failed completion of a request that this end's device, soft-RoCE say, could not send. */
+/* True if F is a failed completion of a request that this end's soft-RoCE could not send. */
 bool vfault_unsent(const struct fault *f);
 
 /*

@@ -81,6 +81,17 @@ over() { # the server is told to end, and does
 	over
 }
 
+@test "a program that is killed has its line, and ends the tour" {
+	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the stand-in kills it'
+	driver none
+	server 'rdmark server'
+	SIMVERBS_FAULT=kill:5 start tour rdmark "$host" -p "$port" -n 50
+	finish tour
+	ended tour 137
+	grep -qx 'send_lat   not measured (exit status 137)' tour.out || fail "$(<tour.out)"
+	over
+}
+
 @test "a device that lacks what is asked for: the test's line says so, and its status is the tour's" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the stand-in has no XRC'
 	driver none
