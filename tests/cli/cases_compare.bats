@@ -38,8 +38,11 @@ calm() {
 	json said.json '.regressions == 0 and (.changes | length) >= 3 and all(.changes[]; .answer != "worse")'
 }
 
+# On real verbs: what a message takes between the stand-ins is what the machine's other programs leave of a CPU's
+# caches, and that changes while twenty runs go by.
 # bats test_tags=rxe
 @test "41: of 20 runs of the same thing no ordered pair is a regression" {
+	[[ -d /run/softroce && ! ${RDMARK_PRELOAD-} ]] || skip 'only in a machine of tests/softroce'
 	local before after is
 	for ((before = 1; before <= 20; before++)); do
 		pair send_lat -n 1000 --json=$before.json
