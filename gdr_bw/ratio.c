@@ -126,11 +126,10 @@ static double correlation_time(const struct ratio_attr *a, enum course of)
 	struct series_part part[GDR_CELLS_MAX];
 	size_t parts = 0, n;
 
-	for (unsigned i = 0; i < a->results && parts < GDR_CELLS_MAX; i++) {
+	for (unsigned i = 0; i < a->results; i++) {
 		const struct gdr_result *r = &a->result[i];
 
-		if ((r == r->host) != (of == OF_HOST) ||
-		    r->size_bytes != a->result[a->results - 1].size_bytes)
+		if ((r == r->host) != (of == OF_HOST))
 			continue;
 		n = ratio_windows(r, room, a->scratch + (size_t)r->turns * (1 + a->results));
 		if (of == WITHOUT_FALLS) {
@@ -259,15 +258,15 @@ void ratio_evaluate(struct ratios *all, const struct ratio_attr *a)
 
 	memset(all, 0, sizeof(*all));
 	for (unsigned i = 0; i < a->results; i++)
-		limits.together += a->result[i].judged;
+		limits.together += gdr_cell_is_direct(&a->result[i].cell);
 	for (enum course of = OF_RATIOS; of <= WITHOUT_FALLS; of++)
 		limits.time[of] = correlation_time(a, of);
 	all->confidence = 100 - (ERROR_OF_LOOK + ERROR_OF_LOOK / limits.together) / 2;
-	for (unsigned i = 0; i < a->results && all->cells < RATIO_CELLS_MAX; i++) {
+	for (unsigned i = 0; i < a->results; i++) {
 		const struct gdr_result *r = &a->result[i];
 		struct ratio *c = &all->cell[all->cells];
 
-		if (!r->judged || !r->windows || !r->host->windows)
+		if (r == r->host || !r->windows || !r->host->windows)
 			continue;
 		c->result = r;
 		evaluate_cell(c, a, &limits);

@@ -22,7 +22,6 @@
 #define RATIO_WARN      0.80 /* of host memory's rate: what paths PHB and NODE reach today */
 #define RATIO_HOST_LOW  0.10 /* host memory may be below the expected rate by this fraction */
 #define RATIO_LOOKS     4
-#define RATIO_CELLS_MAX 6 /* by one route: three in each direction */
 
 /* Ordered from good to bad; a cell has one of the first three. */
 enum verdict_level {
@@ -52,7 +51,7 @@ struct ratio {
 };
 
 struct ratios {
-	struct ratio cell[RATIO_CELLS_MAX];
+	struct ratio cell[GDR_CELLS_MAX];
 	unsigned cells;
 	enum verdict_level best, worst;
 	const struct ratio *deciding; /* decides the verdict or keeps it open; NULL: none */
@@ -60,7 +59,7 @@ struct ratios {
 };
 
 struct ratio_attr {
-	const struct gdr_result *result; /* the largest size is the last one */
+	const struct gdr_result *result;
 	unsigned results;
 	double within;   /* fraction */
 	unsigned first;  /* windows at the first look */
@@ -73,5 +72,5 @@ unsigned ratio_next_look(const struct ratio_attr *a, unsigned done);
 /* True if more windows of R, a GPU or a host cell, may decide an open level; NULL: of any cell. */
 bool ratio_is_open(const struct ratios *all, const struct gdr_result *r);
 
-/* Fill ALL with the judged GPU cells of A's results, their levels, and the cell that decides. */
+/* Fill ALL with the GPU cells of A's results, their levels, and the cell that decides. */
 void ratio_evaluate(struct ratios *all, const struct ratio_attr *a);

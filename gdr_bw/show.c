@@ -10,9 +10,9 @@
 #include "gdr.h"
 #include "proto/fields.h"
 
-static enum result_direction direction_of(const struct gdr_result *r)
+static uint64_t message_bytes(const struct gdr *g)
 {
-	return r->cell.reverse ? RESULT_BACKWARD : RESULT_FORWARD;
+	return g->ms->options->experiment.size_bytes;
 }
 
 /* R's median as a fraction of host memory's; 0: host memory was not measured. */
@@ -21,37 +21,48 @@ static double ratio_to_host(const struct gdr_result *r)
 	return r->host->windows ? r->median / r->host->median : 0;
 }
 
+/* "host"; "dmabuf"; "dmabuf/peermem" if the ends differ, the source first. Returns BUF. */
+static const char *route_of(const struct gdr *g, const struct gdr_cell *c, char *buf, size_t size)
+{
+	const struct rail *rail = g->ms->ep->rail;
+	const struct end *source = c->reverse ? &rail->theirs : &rail->mine;
+	const struct end *sink = c->reverse ? &rail->mine : &rail->theirs;
+	bool two = c->from_gpu && c->into_gpu && strcmp(source->gpu.path, sink->gpu.path) != 0;
+
+	snprintf(buf, size, "%s%s%s",
+		 c->from_gpu   ? source->gpu.path
+		 : c->into_gpu ? sink->gpu.path
+			       : "host",
+		 two ? "/" : "", two ? sink->gpu.path : "");
+	return buf;
+}
+
 static const char *percent_text(double share, char *buf, size_t size)
 {
 	snprintf(buf, size, share > 0 ? "%.1f" : "-", 100 * share);
 	return buf;
 }
 
-static void table_row(const struct gdr_result *r, FILE *out)
+static void table_row(const struct gdr *g, const struct gdr_result *r, FILE *out)
 {
 	double of_ceiling = r->ceiling_gbps > 0 ? r->median / r->ceiling_gbps : 0;
-	char route[32], host[16], ceiling[16];
+	char route[48], host[16], ceiling[16];
 
-	fprintf(out, " %-12s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s  ",
+	fprintf(out, " %-5s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s\n",
 		gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell),
-		gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes, r->median, r->min,
+		route_of(g, &r->cell, route, sizeof(route)), message_bytes(g), r->median, r->min,
 		r->max, percent_text(r == r->host ? 0 : ratio_to_host(r), host, sizeof(host)),
 		percent_text(of_ceiling, ceiling, sizeof(ceiling)));
-	if (r->wrong_bytes)
-		fprintf(out, "WRONG: %" PRIu64 " bytes, the first at %" PRIu64 "\n", r->wrong_bytes,
-			r->first_wrong);
-	else
-		fprintf(out, "%s\n", r->verified ? "ok" : "not checked");
 }
 
-/* Print the facts about one end: its GPU, the PCIe path to it, the speed of copies. */
-static void side_lines(const char *who, const struct gdr_side *side, const struct end *e, FILE *out)
+/* Print an end's GPU and the PCIe path to it, or why there is none. */
+static void side_line(const char *who, const struct gdr_side *side, const struct end *e, FILE *out)
 {
 	const struct path *p = &side->path;
 	char nic[64], gpu[64];
 
 	if (!side->gpu) {
-		fprintf(out, " %s: no GPU: %s\n", who, side->absent);
+		fprintf(out, " %s: no GPU: %s\n", who, side->reason);
 		return;
 	}
 	fprintf(out, " %s: %s, distance to %s: %s (%s)", who, e->gpu.name, e->nic.name,
@@ -65,34 +76,26 @@ static void side_lines(const char *who, const struct gdr_side *side, const struc
 			nic[0] ? nic : "unknown", gpu[0] ? gpu : "unknown");
 	if (p->iommu[0])
 		fprintf(out, "; IOMMU %s", p->iommu);
-	fprintf(out, "\n %s: copies to host %.1f Gb/s, to the GPU %.1f Gb/s; flush of NIC writes ",
-		who, side->copy_out_gbps, side->copy_in_gbps);
-	if (side->flush_us > 0)
-		fprintf(out, "%.2f us\n", side->flush_us);
-	else
-		fprintf(out, "not %s\n",
-			side->ordering >= 100 ? "needed (the GPU orders them)" : "possible");
-	if (strchr(side->ranking, ','))
-		fprintf(out, " %s: GPUs by distance from the NIC: %s\n", who, side->ranking);
-	fprintf(out, " %s: GPU memory %s%s\n", who, side->direct ? "by " : "", side->route);
+	fprintf(out, "; GPU memory by %s\n", side->direct ? e->gpu.chosen : "no direct route");
 }
 
-static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
+static void show_table(const struct gdr *g, FILE *out)
 {
+	const struct verdict *v = &g->verdict;
 	bool gpu = g->mine.gpu || g->theirs.gpu;
 
 	if (g->results)
-		fprintf(out, " %-12s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell",
+		fprintf(out, " %-5s %-15s %-16s %-9s %12s %12s %12s %10s %13s\n", "cell",
 			"direction", "route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]",
-			"of_host[%]", "of_ceiling[%]", "data");
+			"of_host[%]", "of_ceiling[%]");
 	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].windows || g->result[i].wrong_bytes)
-			table_row(&g->result[i], out);
+		if (g->result[i].windows)
+			table_row(g, &g->result[i], out);
 	if (g->results)
 		fprintf(out, "\n");
 	if (gpu) { /* otherwise the verdict has the reason, and the error the fix */
-		side_lines("client", &g->mine, &g->ms->ep->rail->mine, out);
-		side_lines("server", &g->theirs, &g->ms->ep->rail->theirs, out);
+		side_line("client", &g->mine, &g->ms->ep->rail->mine, out);
+		side_line("server", &g->theirs, &g->ms->ep->rail->theirs, out);
 	}
 	if (g->results && v->expected_gbps > 0)
 		fprintf(out, " a healthy pair reaches %.1f Gb/s (%s)\n", v->expected_gbps,
@@ -107,7 +110,6 @@ static void show_table(const struct gdr *g, const struct verdict *v, FILE *out)
 
 #define ROW(key, member, ...) FIELD_AS(key, struct gdr_result, member, __VA_ARGS__)
 static const struct field result_rows[] = {
-	ROW("message_bytes", message_bytes, FIELD_ALWAYS),
 	ROW("windows", windows, FIELD_ALWAYS),
 	ROW("messages", messages, FIELD_ALWAYS),
 	ROW("seconds", seconds, FIELD_ALWAYS),
@@ -115,19 +117,17 @@ static const struct field result_rows[] = {
 	ROW("bandwidth_min_gbps", min, FIELD_ALWAYS),
 	ROW("bandwidth_max_gbps", max, FIELD_ALWAYS),
 	ROW("ceiling_gbps", ceiling_gbps),
-	ROW("checked_bytes", checked_bytes, FIELD_IF(struct gdr_result, verified)),
-	ROW("wrong_bytes", wrong_bytes, FIELD_IF(struct gdr_result, verified)),
-	ROW("first_wrong_byte", first_wrong, FIELD_IF(struct gdr_result, wrong_bytes)),
 };
 static const struct fields result_table = FIELDS(result_rows, NULL);
 
-static json_t *result_json(const struct gdr_result *r)
+static json_t *result_json(const struct gdr *g, const struct gdr_result *r)
 {
-	char route[32];
-	json_t *to = json_pack("{s:s, s:s, s:s, s:b}", "cell", gdr_cell_name(&r->cell), "direction",
-			       result_direction_name(direction_of(r)), "route",
-			       gdr_cell_route(&r->cell, route, sizeof(route)), "verified",
-			       r->verified && !r->wrong_bytes);
+	enum result_direction direction = r->cell.reverse ? RESULT_BACKWARD : RESULT_FORWARD;
+	char route[48];
+	json_t *to = json_pack("{s:s, s:s, s:s, s:I}", "cell", gdr_cell_name(&r->cell), "direction",
+			       result_direction_name(direction), "route",
+			       route_of(g, &r->cell, route, sizeof(route)), "message_bytes",
+			       (json_int_t)message_bytes(g));
 
 	if (r != r->host && r->host->windows)
 		json_object_set_new(to, "of_host", json_real(ratio_to_host(r)));
@@ -136,63 +136,38 @@ static json_t *result_json(const struct gdr_result *r)
 	return fields_write(&result_table, r, to);
 }
 
-static void to_document(const struct gdr *g, const struct verdict *v)
+static void to_document(const struct gdr *g)
 {
-	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
+	const struct verdict *v = &g->verdict;
 	struct report *r = g->ms->report;
+	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
 	json_t *verdict =
-		json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f, s:o}", "level",
+		json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f}", "level",
 			  verdict_level_name(v->level), "text", json_text(v->line), "cause",
-			  v->cause, "next", json_text(v->next), "ratio", v->ratio.mean, "ratio_low",
-			  json_number_or_null(v->ratio.low + known), "ratio_high",
-			  json_number_or_null(v->ratio.high + known), "confidence", v->confidence,
-			  "windows", (int)v->ratio.count, "expected_gbps", v->expected_gbps,
-			  "diagnosis", findings_json(&g->events));
+			  finding_name(v->cause), "next", json_text(v->next), "ratio",
+			  v->ratio.mean, "ratio_low", json_number_or_null(v->ratio.low + known),
+			  "ratio_high", json_number_or_null(v->ratio.high + known), "confidence",
+			  v->confidence, "windows", (int)v->ratio.count, "expected_gbps",
+			  v->expected_gbps);
 
 	if (v->fell_from)
 		json_object_set_new(verdict, "fell_from_window", json_integer(v->fell_from));
 	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].windows || g->result[i].verified)
-			report_own_result(r, result_json(&g->result[i]));
+		if (g->result[i].windows)
+			report_own_result(r, result_json(g, &g->result[i]));
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 				 gdr_side_json(&g->theirs)));
 	report_own_key(r, "verdict", verdict);
 }
 
-/* The columns are GDR_CSV_COLUMNS. */
-static void cells_to_csv(const struct gdr *g, FILE *out)
+void gdr_show(const struct gdr *g)
 {
-	char route[32];
-
-	for (unsigned i = 0; i < g->results; i++) {
-		const struct gdr_result *r = &g->result[i];
-
-		if (!r->windows)
-			continue;
-		fprintf(out,
-			"gdr_bw,%s,%s,%s,%" PRIu64 ",%u,%" PRIu64
-			",%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64 "\n",
-			gdr_cell_name(&r->cell), result_direction_name(direction_of(r)),
-			gdr_cell_route(&r->cell, route, sizeof(route)), r->message_bytes,
-			r->windows, r->messages, r->seconds, r->median, r->min, r->max,
-			ratio_to_host(r), r->ceiling_gbps, r->wrong_bytes);
-	}
-	fflush(out);
-}
-
-void gdr_show(const struct gdr *g, const struct verdict *v)
-{
-	FILE *out = report_own_table(g->ms->report), *csv = csv_rows(g->ms->report);
+	FILE *out = report_own_table(g->ms->report);
 
 	if (out)
-		show_table(g, v, out);
+		show_table(g, out);
 	else if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->ms->report, "%s", v->line);
-	report_counters(g->ms->report, g->observed_ns ? g->ports : NULL);
-	to_document(g, v);
-	if (out)
-		fflush(out);
-	if (csv)
-		cells_to_csv(g, csv);
+		report_note(g->ms->report, "%s", g->verdict.line);
+	to_document(g);
 }

@@ -24,41 +24,31 @@ static uint64_t window_ns(const struct gdr *g)
 	return (e->duration_ns ? e->duration_ns : CELL_NS) / e->windows;
 }
 
-/*
- * Messages of R in a window with -n, which counts messages on each QP. A staged cell moves the same
- * number of bytes on one QP, in chunks.
- */
-static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
-{
-	const struct experiment *e = &g->ms->options->experiment;
-	uint64_t n = e->iters;
-
-	if (r->cell.method != GDR_DIRECT)
-		n = n * e->qps * r->size_bytes / r->message_bytes;
-	return n ? n : 1;
-}
-
 static int run_window(struct gdr *g, struct gdr_result *r, bool warmup, struct record *rec)
 {
+	const struct experiment *e = &g->ms->options->experiment;
 	uint64_t ns = window_ns(g);
-	struct round_attr e = {
+	struct round_attr attr = {
 		.kind = gdr_cell_kind(&r->cell),
 		.reverse = r->cell.reverse,
 		.warmup = warmup,
-		.message_bytes = r->message_bytes,
-		.target = ns ? 0 : window_messages(g, r),
+		.message_bytes = e->size_bytes,
+		.target = ns ? 0 : e->iters,
 		.duration_ns = warmup && ns > WARMUP_NS ? WARMUP_NS : ns,
 	};
 
 	g->running = r;
-	return measure_window(g->ms, &e, rec);
+	return measure_window(g->ms, &attr, rec);
 }
 
-int gdr_warm_up(struct gdr *g, struct gdr_result *r)
+int gdr_warm_up(struct gdr *g)
 {
 	struct record rec;
 
-	return run_window(g, r, true, &rec);
+	for (unsigned i = 0; i < g->results && !measure_interrupted(g->ms); i++)
+		if (run_window(g, &g->result[i], true, &rec))
+			return -1;
+	return 0;
 }
 
 static int measure_one_window(struct gdr *g, struct gdr_result *r, unsigned turn)
@@ -88,7 +78,7 @@ static void announce_turns(const struct gdr *g)
 	double s = (double)window_ns(g) / 1e9, warmup_s = fmin(s, WARMUP_NS / 1e9);
 
 	for (unsigned i = 0; i < g->results; i++)
-		judged += g->result[i].judged;
+		judged += gdr_cell_is_direct(&g->result[i].cell);
 	if (!g->mine.gpu && !g->theirs.gpu)
 		report_note(g->ms->report, "no GPU: only host memory is measured");
 	if (s > 0)
@@ -125,8 +115,8 @@ int gdr_turns_init(struct gdr *g)
 /* Run turns until there are LAST: of all cells (ALL NULL), or of those that are open. */
 static int run_turns_until(struct gdr *g, const struct ratios *all, unsigned last)
 {
-	struct gdr_result *cell[GDR_RESULTS_MAX];
-	unsigned order[GDR_RESULTS_MAX], count = 0;
+	struct gdr_result *cell[GDR_CELLS_MAX];
+	unsigned order[GDR_CELLS_MAX], count = 0;
 
 	for (unsigned i = 0; i < g->results; i++)
 		if (!all || ratio_is_open(all, &g->result[i]))

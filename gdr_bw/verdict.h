@@ -13,19 +13,12 @@
 /* What the client needs to know about an end to choose and to judge the cells. */
 struct gdr_side {
 	bool gpu;
-	char absent[256]; /* why there is no GPU */
-	bool integrated;  /* the GPU shares the host's memory */
-	bool gpudirect;   /* the GPU supports GPUDirect RDMA */
-	bool direct;      /* there is a direct route */
-	char route[512];  /* the first route, and the reasons against those of higher preference */
-	char fix[320];    /* how to get a GPU, or a direct route to it */
+	bool integrated;       /* the GPU shares the host's memory */
+	bool direct;           /* the NIC reaches the GPU's memory */
 	bool relaxed_ordering; /* of the registration */
-	int ordering;          /* gpu_info.ordering */
-	char better_gpu[64];   /* "GPU 2 (PIX)" if that one is nearer */
-	char ranking[256];     /* all GPUs of the machine, nearest to the NIC first */
+	char reason[768];      /* why there is no GPU, or no direct route to it */
+	char fix[512];         /* how to get one */
 	struct path path;
-	double copy_out_gbps, copy_in_gbps; /* between GPU and bounce buffers; 0: not measured */
-	double flush_us;                    /* 0: not needed or not measured */
 };
 
 /* Rates are payload in 10^9 bits/s; 0: unknown. */
@@ -39,24 +32,19 @@ struct verdict_facts {
 	const struct gdr_result *failed; /* a transfer of this direct cell failed; NULL: none */
 	const char *wc_status;           /* with this completion status */
 	unsigned wc_vendor;              /* and this vendor error */
-	/*
-	 * What happened at the ports while the windows ran; NULL: unknown. It is told after the
-	 * cause: host memory ran in the same turns, so it does not explain their ratio, and a GPU
-	 * that is far away makes pause frames itself.
-	 */
-	const struct findings *events;
 };
 
 struct verdict {
 	enum verdict_level level;
-	char line[1280];   /* "PASS GPUDirect within 5 % of host memory: …" */
-	char next[2048];   /* what to do, and other findings; "" if nothing */
-	const char *cause; /* the finding's name: of a row VERDICT_… or GDR_… of the catalogue */
-	int exit_status;   /* 0, 1, 5, 6 or 77 */
-	struct range ratio;   /* of the cell to host memory; mean 0 if one was not measured */
-	double confidence;    /* the level of its interval, in percent */
-	unsigned fell_from;   /* the window from which on the GPU is slower; 0: none */
-	double expected_gbps; /* of the cell, by verdict_expect() */
+	int exit_status;         /* 0, 1, 6 or 77 */
+	enum finding_code code;  /* VERDICT_… of the catalogue: what the line says */
+	enum finding_code cause; /* the same; or GDR_…, if GPU memory is slower */
+	char line[1280];         /* "PASS GPUDirect within 5 % of host memory: …" */
+	char next[2048];         /* what to do, and other findings; "" if nothing */
+	struct range ratio;      /* of the cell to host memory; mean 0 if one was not measured */
+	double confidence;       /* the level of its interval, in percent */
+	unsigned fell_from;      /* the window from which on the GPU is slower; 0: none */
+	double expected_gbps;    /* of the cell, by verdict_expect() */
 	const char *expected_from;
 };
 
@@ -76,7 +64,7 @@ const char *verdict_level_name(enum verdict_level level);
 /* verdict_cause.c: the way of a cell's data between NICs and memory. */
 struct verdict_way {
 	const struct gdr_side *side;   /* whose GPU is used; of two, the one farther from its NIC;
-					  NULL: no GPU without a copy */
+					  NULL: none */
 	const struct gdr_side *narrow; /* the end whose PCIe links carry least; NULL: unknown */
 	double ceiling_gbps;           /* what these carry; 0 unknown */
 	bool relaxed_ordering;         /* requested and granted wherever a GPU is used */

@@ -16,11 +16,10 @@ static int path_distance(enum path_class c)
 	return c == PATH_UNKNOWN ? -1 : (int)c;
 }
 
-/* Count END of the way in, where the data are in memory M; SINK: they arrive there. */
-static void add_end(struct verdict_way *w, const struct gdr_side *end, enum gdr_memory m, bool sink)
+/* Count END of the way in, where the data are in GPU memory or the host's; SINK: they arrive there. */
+static void add_end(struct verdict_way *w, const struct gdr_side *end, bool gpu, bool sink)
 {
-	bool copied = m == GDR_HOST || m == GDR_COPIED; /* only the NIC's own link matters */
-	double ceiling = copied ? pci_link_gbps(&end->path.nic, end->path.payload_bytes, false)
+	double ceiling = !gpu   ? pci_link_gbps(&end->path.nic, end->path.payload_bytes, false)
 			 : sink ? end->path.ceiling_write_gbps
 				: end->path.ceiling_read_gbps;
 
@@ -28,7 +27,7 @@ static void add_end(struct verdict_way *w, const struct gdr_side *end, enum gdr_
 		w->ceiling_gbps = ceiling;
 		w->narrow = end;
 	}
-	if (copied)
+	if (!gpu)
 		return;
 	w->relaxed_ordering &= end->relaxed_ordering;
 	if (!w->side || path_distance(end->path.class) > path_distance(w->side->path.class))
@@ -38,12 +37,13 @@ static void add_end(struct verdict_way *w, const struct gdr_side *end, enum gdr_
 struct verdict_way verdict_way(const struct gdr_cell *c, const struct gdr_side *const side[2])
 {
 	struct verdict_way w = {.relaxed_ordering = true};
-	bool direct = c && gdr_cell_is_direct(c);
+	bool host = c && !gdr_cell_is_direct(c);
 
-	if (c && (!direct || c->from != GDR_HOST))
-		add_end(&w, side[c->reverse], c->from, false);
-	if (c && (!direct || c->into != GDR_HOST))
-		add_end(&w, side[!c->reverse], c->into, true);
+	/* An end that has the data in host memory limits the host cell as well. */
+	if (c && (host || c->from_gpu))
+		add_end(&w, side[c->reverse], c->from_gpu, false);
+	if (c && (host || c->into_gpu))
+		add_end(&w, side[!c->reverse], c->into_gpu, true);
 	return w;
 }
 
@@ -99,14 +99,12 @@ void verdict_causes(const struct verdict_way *w, double gbps, struct findings *t
 	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
 	const char *words = p->virtual_machine ? "the PCIe distance has no meaning"
 					       : path_class_words(p->class);
-	const char *better = w->side->better_gpu;
 
 	if (limit)
 		add_link_cause(to, GDR_PCIE_CEILING, narrow, limit, w->ceiling_gbps);
 	if (!p->virtual_machine && p->class >= PATH_PHB && p->class <= PATH_SYS)
 		CAUSE(to, GDR_DISTANCE, FINDING_WORD("class", class), FINDING_WORD("words", words),
-		      FINDING_WORD(p->class == PATH_SYS ? "sys" : "near", ""),
-		      FINDING_WORD(better[0] ? "better" : "best", better));
+		      FINDING_WORD(p->class == PATH_SYS ? "sys" : "near", ""));
 	if (p->iommu_translates)
 		CAUSE(to, GDR_IOMMU, FINDING_WORD("type", p->iommu));
 	/* If that link is the limit, it was named already. */

@@ -74,8 +74,6 @@ struct experiment {
 	/* for gdr_bw; 0 in other programs */
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* per cell */
-	uint64_t staged_chunk_bytes;
-	uint64_t staged_slots;
 	struct flow_labels labels; /* dealt to the QPs in turn */
 };
 

@@ -63,27 +63,23 @@ int endpoint_abort(struct endpoint *ep)
 }
 
 static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t want_bytes,
-		     uint64_t max_bytes, const char *option)
+		     uint64_t max_bytes)
 {
 	bool sweep = ep->options->experiment.sweep;
-	enum fault_code code = endpoint_misfit(ep, option[1] == 's' ? "size" : "staged-chunk");
+	enum fault_code code = endpoint_misfit(ep, "size");
 
 	if (ep->server)
 		fault_phase(ep->fault, "agreeing with the client");
 	fault_raise(ep->fault, sweep ? FAULT_USAGE : code, 0,
 		    "messages of %s are too large: %s port %u supports at most %s",
 		    units_size(want_bytes).text, p->device, p->port, units_size(max_bytes).text);
-	return fault_fix(ep->fault, "use a smaller %s", option);
+	return fault_fix(ep->fault, "use a smaller -s");
 }
 
 /* Set the largest messages for devices that send up to MAX bytes. */
 static void set_largest(struct endpoint *ep, uint64_t max)
 {
-	const struct experiment *e = &ep->options->experiment;
-
-	ep->largest_bytes = ep->message_max = plan_last_size(e, max);
-	if (ep->own_schedule && ep->message_max < e->staged_chunk_bytes)
-		ep->message_max = e->staged_chunk_bytes;
+	ep->largest_bytes = plan_last_size(&ep->options->experiment, max);
 }
 
 static int refuse_transport(struct endpoint *ep, const char *device)
@@ -127,10 +123,8 @@ int endpoint_check_devices(struct endpoint *ep)
 		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
-		if (ep->message_max <= max)
-			continue;
-		return too_large(ep, p, ep->message_max, max,
-				 ep->largest_bytes > max ? "-s" : "--staged-chunk");
+		if (ep->largest_bytes > max)
+			return too_large(ep, p, ep->largest_bytes, max);
 	}
 	return 0;
 }
@@ -263,8 +257,7 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 	    plan_last_size(e, max_bytes) <= max_bytes)
 		return 0;
 	fault_phase(ep->fault, "choosing the message sizes");
-	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p),
-			 "-s");
+	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p));
 }
 
 int endpoint_find(struct endpoint *ep, struct hca_list *list)

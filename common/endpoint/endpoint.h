@@ -50,7 +50,6 @@ struct endpoint {
 	uint64_t largest_bytes;  /* the largest message of the experiment */
 	uint64_t asked_bytes;    /* the size that is asked for, if none is so large; else 0 */
 	uint64_t room_bytes;     /* and of those that go on with its QPs and memory, if larger */
-	uint64_t message_max;    /* the largest message of all rounds, including staged chunks */
 	uint32_t group_number;   /* with -g: the workers' groups are from this one on */
 };
 

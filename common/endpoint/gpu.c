@@ -35,26 +35,18 @@ static bool is_asked_for(const struct options *o)
 }
 
 /*
- * Check options for a test with one kind of round: GPU options need a GPU, and direct access to it.
+ * Check options for a test with one kind of round: GPU options need a GPU.
  */
-static int check_path(const struct options *o, const struct test *test, struct fault *f)
+static int check_path(const struct options *o, struct fault *f)
 {
 	const struct local_options *l = &o->local;
 
-	if (l->gpu_path == GPU_PATH_AUTO)
+	if (l->gpu_path == GPU_PATH_AUTO || is_asked_for(o))
 		return 0;
-	if (!is_asked_for(o))
-		return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
-				   l->cuda_dmabuf ? "--use_cuda_dmabuf"
-				   : l->gpu_path == GPU_PATH_DATA_DIRECT
-					   ? "--use_data_direct (--gpu-path data_direct)"
-					   : "--gpu-path");
-	if (l->gpu_path != GPU_PATH_STAGED)
-		return 0;
-	return fault_usage(
-		f, "use gdr_bw without --plain, which measures the path through host memory",
-		"--gpu-path staged cannot be used in %s%s, which moves data directly", test->name,
-		test->schedule ? " --plain" : "");
+	return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
+			   l->cuda_dmabuf                        ? "--use_cuda_dmabuf"
+			   : l->gpu_path == GPU_PATH_DATA_DIRECT ? "--use_data_direct (--gpu-path data_direct)"
+								 : "--gpu-path");
 }
 
 /* perftest's other kinds of CUDA memory, and what only Data Direct has. */
@@ -96,7 +88,7 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 				   "%u options name the GPU of this end", named);
 	if (check_cuda(l, f))
 		return -1;
-	if (l->cuda_dmabuf && (l->gpu_path == GPU_PATH_PEERMEM || l->gpu_path == GPU_PATH_STAGED))
+	if (l->cuda_dmabuf && l->gpu_path == GPU_PATH_PEERMEM)
 		return fault_usage(f, "omit one of the two",
 				   "--use_cuda_dmabuf cannot be used with another --gpu-path");
 	if (l->cuda_dmabuf && l->gpu_path == GPU_PATH_AUTO)
@@ -109,7 +101,7 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 		return 0;
 	if (test->schedule && !o->experiment.plain)
 		return options_check(o, TRAIT_SCHEDULE, f);
-	return check_path(o, test, f);
+	return check_path(o, f);
 }
 
 /* Parse a GPU's name: "3" is an index, a name with a colon a PCI address, any other a UUID. */
@@ -219,7 +211,7 @@ void endpoint_gpu_before_open(struct endpoint *ep)
 
 int endpoint_gpu_open(struct endpoint *ep)
 {
-	if (!ep->own_schedule && ep->test->schedule && check_path(ep->options, ep->test, ep->fault))
+	if (!ep->own_schedule && ep->test->schedule && check_path(ep->options, ep->fault))
 		return -1;
 	if (endpoint_gpu_find(ep) || (!ep->gpu && ep->own_schedule && open_nearest(ep)))
 		return -1;
@@ -244,11 +236,5 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 		return -1;
 	snprintf(e->gpu.path, sizeof(e->gpu.path), "%s", gpu_route_name(attr.route));
 	gpu_routes_format(&routes, attr.route, e->gpu.chosen, sizeof(e->gpu.chosen));
-	if (attr.route == GPU_ROUTE_STAGED) {
-		fault_raise(&t->fault, FAULT_UNAVAILABLE, 0, "no direct path to %s", e->gpu.name);
-		fault_cause(&t->fault, "GPU memory can only be %s", e->gpu.chosen);
-		return fault_fix(&t->fault, "use gdr_bw, which measures that path and says more");
-	}
-	snprintf(e->memory.kind, sizeof(e->memory.kind), "gpu");
 	return mem_init(m, &attr, &t->fault);
 }

@@ -22,7 +22,7 @@ int endpoint_iwarp_check(struct endpoint *ep)
 {
 	const struct hca_port *p = endpoint_iwarp(ep);
 	struct experiment *e = &ep->options->experiment;
-	struct operation_iwarp on = {.ipv6 = ep->options->local.ipv6, .own_schedule = ep->own_schedule};
+	struct operation_iwarp on = {.ipv6 = ep->options->local.ipv6};
 
 	if (!p)
 		return 0;

@@ -13,7 +13,6 @@
 #include "plan/test.h"
 #include "verbs/transports.h"
 
-#define STAGED_BATCH     32  /* receives that are reposted at a time */
 
 /* True if the peer's messages consume receives of this end. */
 static bool worker_receives(const struct endpoint *ep)
@@ -198,10 +197,7 @@ static int make_qps(struct worker *t)
 	return 0;
 }
 
-/*
- * Make the receive queue and post its receives, if this end has any. All cells of gdr_bw (MATRIX)
- * also need a receive for each staged slot.
- */
+/* Make the receive queue and post its receives, if this end has any. */
 static int make_receives(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
@@ -212,20 +208,6 @@ static int make_receives(struct worker *t)
 
 	if (!depth)
 		return 0;
-	if (ep->own_schedule && depth < ep->options->experiment.staged_slots + STAGED_BATCH) {
-		bool chose = options_given(ep->options, "rx-depth");
-
-		if (ep->server)
-			fault_phase(&t->fault, "agreeing with the client");
-		fault_raise(&t->fault, chose ? FAULT_USAGE : endpoint_misfit(ep, "staged-slots"), 0,
-			    "a receive queue of %u is too short for --staged-slots %u", depth,
-			    (unsigned)ep->options->experiment.staged_slots);
-		if (plan.max_wr <= STAGED_BATCH)
-			return fault_fix(&t->fault, "add --plain for a single row: the device has "
-						    "no longer one");
-		return fault_fix(&t->fault, "use fewer slots, or an -r of at least the slots + %u",
-				 STAGED_BATCH);
-	}
 	if (batch > depth)
 		return fault_usage(&t->fault, "use a larger -r or a shorter list",
 				   "--recv_post_list %u is more than the receive queue holds (%u)",

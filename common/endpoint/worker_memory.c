@@ -16,15 +16,11 @@
 
 /*
  * The bytes that a client's experiment needs at this end if a worker needs BYTES. gdr_bw without
- * --plain needs more: buffers in host and GPU memory, and the staging chunks.
+ * --plain has one in host memory and one in the GPU's.
  */
 static uint64_t all_buffers(const struct endpoint *ep, uint64_t bytes)
 {
-	const struct experiment *e = &ep->options->experiment;
-
-	if (ep->own_schedule && ep->gpu)
-		return 2 * bytes + e->staged_slots * e->staged_chunk_bytes;
-	return bytes * ep->workers;
+	return bytes * (ep->own_schedule && ep->gpu ? 2 : ep->workers);
 }
 
 /* Offsets in the buffer. */
@@ -56,8 +52,8 @@ static struct layout lay_out(const struct endpoint *ep)
 	};
 
 	l.bytes = PAGE_BYTES + e->qps * l.stride;
-	if (l.bytes < l.first + ep->message_max)
-		l.bytes = l.first + ep->message_max;
+	if (l.bytes < l.first + ep->largest_bytes)
+		l.bytes = l.first + ep->largest_bytes;
 	return l;
 }
 
@@ -164,6 +160,8 @@ int worker_memory(struct worker *t)
 		rc = make_host_memory(t, &l, access);
 	if (rc)
 		return -1;
+	if (ep->gpu_memory)
+		text_copy(t->rail->mine.memory.kind, sizeof(t->rail->mine.memory.kind), "gpu");
 	t->out = t->mem.memory.addr + l.first;
 	t->mine.addr = t->out + l.into;
 	t->mine.stride = l.stride;

@@ -195,7 +195,7 @@ void measure_repeated(struct measure *ms);
 
 /*
  * What a program with a schedule of its own may use: the resources of this end (ms->ep),
- * rounds that it requests one by one, and tasks at either end.
+ * rounds that it requests one by one, and tasks of the server.
  *
  * Client: run one round of the kind ATTR->kind. With a target of 0 it ends after its duration. REC
  * receives the leader's record, all zero for a warm-up. Returns 0, or -1 with the fault raised; REC
@@ -204,11 +204,10 @@ void measure_repeated(struct measure *ms);
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec);
 
 /*
- * Client: run test->task with WHAT (stolen) here, or at the server. The caller releases *RESULT,
- * which is set only on success; RESULT may be NULL. The other end receives "alive" messages
- * meanwhile.
+ * Client: have the server run test->task with WHAT (stolen). The caller releases *RESULT, which is
+ * set only on success.
  */
-int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result);
+int measure_task(struct measure *ms, json_t *what, json_t **result);
 
 /* Server: run the task in the client's message M, and answer. */
 int measure_answer_task(struct measure *ms, const json_t *m);

@@ -12,16 +12,11 @@
 
 #define ASYNC_EVENT_MS 50
 
-/*
- * The loop of the program for rounds of KIND that fits its memory: with immediate data, or without.
- * NULL: none.
- */
-static round_loop *loop_of(const struct endpoint *ep, unsigned kind, bool follower)
+/* The loop of the program that fits its memory: with immediate data, or without. NULL: none. */
+static round_loop *loop_of(const struct endpoint *ep, bool follower)
 {
 	const struct test *t = ep->test;
 
-	if (follower && t->follows && !t->follows(kind))
-		return NULL;
 	if (ep->immediate)
 		return follower ? t->follow_immediate : t->lead_immediate;
 	return follower ? t->follow : t->lead;
@@ -93,7 +88,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 {
 	struct measure *ms = meas->ms;
 	const struct round_attr *attr = &meas->attr;
-	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
+	bool passive = !leads && !loop_of(ms->ep, true);
 	bool shown = !attr->warmup && !attr->kind && !passive;
 	bool endless = attr->target == ROUND_ENDLESS;
 
@@ -135,20 +130,22 @@ static int run_loop(struct meter *t, round_loop *loop)
 
 static int lead_part(struct measurement *meas, struct meter *t)
 {
-	return run_loop(t, loop_of(t->ep, meas->attr.kind, false));
+	(void)meas;
+	return run_loop(t, loop_of(t->ep, false));
 }
 
 static int follow_part(struct measurement *meas, struct meter *t)
 {
-	return run_loop(t, loop_of(t->ep, meas->attr.kind, true));
+	(void)meas;
+	return run_loop(t, loop_of(t->ep, true));
 }
 
 /* Both directions: send all messages and receive meanwhile, then receive the rest. */
 static int both_part(struct measurement *meas, struct meter *t)
 {
-	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, 0, true) : NULL;
+	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, true) : NULL;
 
-	if (run_loop(t, loop_of(t->ep, 0, false)))
+	if (run_loop(t, loop_of(t->ep, false)))
 		return -1;
 	if (atomic_fetch_sub(&meas->sending, 1) == 1)
 		watch_sent(meas->watch);

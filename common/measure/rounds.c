@@ -95,13 +95,13 @@ static int read_request(const json_t *m, const struct endpoint *ep, struct round
 	const char *wrong = NULL;
 
 	if (fields_read(&ask_table, attr, m, f) ||
-	    message_has(m, "message_bytes", attr->message_bytes <= ep->message_max, f) ||
+	    message_has(m, "message_bytes", attr->message_bytes <= ep->largest_bytes, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
 	    message_has(m, "kind", attr->kind <= kinds, f) ||
 	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))
 		return -1;
 	attr->cpu_util |= ep->options->output.cpu_util && !attr->warmup && !attr->kind;
-	if (attr->message_bytes < 1 || (!ep->own_schedule && !is_planned(ep, attr->message_bytes)))
+	if (!is_planned(ep, attr->message_bytes))
 		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested messages of %llu bytes, which were not "
 				   "announced",
@@ -295,25 +295,13 @@ static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
 	return rc;
 }
 
-static int run_task_at_server(struct link *l, json_t *what, json_t **result)
+int measure_task(struct measure *ms, json_t *what, json_t **result)
 {
 	json_t *m = message_new("task");
 
 	json_object_update(m, what);
-	return link_send(l, m) ? -1 : link_expect(l, "result", result);
-}
-
-int measure_task(struct measure *ms, bool at_server, json_t *what, json_t **result)
-{
-	json_t *r = at_server ? NULL : json_object();
-	int rc = at_server ? run_task_at_server(ms->link, what, &r) : run_task_here(ms, what, r);
-
 	json_decref(what);
-	if (rc || !result)
-		json_decref(r);
-	else
-		*result = r;
-	return rc;
+	return link_send(ms->link, m) ? -1 : link_expect(ms->link, "result", result);
 }
 
 int measure_answer_task(struct measure *ms, const json_t *m)

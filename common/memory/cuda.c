@@ -275,72 +275,6 @@ static int cuda_flush(struct gpu *g, struct fault *f)
 	return rc ? cuda_failed(f, rc, "cuFlushGPUDirectRDMAWrites") : 0;
 }
 
-static int cuda_host_register(struct gpu *g, void *addr, size_t bytes, struct fault *f)
-{
-	int rc = CUDA_CALL(g, cuMemHostRegister_v2, addr, bytes, CU_MEMHOSTREGISTER_PORTABLE);
-
-	return rc ? cuda_failed(f, rc, "cuMemHostRegister(%zu bytes)", bytes) : 0;
-}
-
-static void cuda_host_release(struct gpu *g, void *addr)
-{
-	CUDA_CALL(g, cuMemHostUnregister, addr);
-}
-
-static int cuda_stream_create(struct gpu *g, void **stream)
-{
-	CUstream s = NULL;
-	int rc = CUDA_CALL(g, cuStreamCreate, &s, CU_STREAM_NON_BLOCKING);
-
-	*stream = s;
-	return rc;
-}
-
-static void cuda_stream_destroy(struct gpu *g, void *stream)
-{
-	CUDA_CALL(g, cuStreamSynchronize, stream);
-	CUDA_CALL(g, cuStreamDestroy_v2, stream);
-}
-
-static int cuda_event_create(struct gpu *g, void **event)
-{
-	CUevent e = NULL;
-	int rc = CUDA_CALL(g, cuEventCreate, &e, CU_EVENT_DISABLE_TIMING);
-
-	*event = e;
-	return rc;
-}
-
-static void cuda_event_destroy(struct gpu *g, void *event)
-{
-	CUDA_CALL(g, cuEventDestroy_v2, event);
-}
-
-static int cuda_stream_copy_in(struct gpu *g, void *stream, uint64_t to, const void *from,
-			       size_t bytes)
-{
-	return CUDA_CALL(g, cuMemcpyHtoDAsync_v2, to, from, bytes, stream);
-}
-
-static int cuda_stream_copy_out(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes)
-{
-	return CUDA_CALL(g, cuMemcpyDtoHAsync_v2, to, from, bytes, stream);
-}
-
-static int cuda_stream_mark(struct gpu *g, void *stream, void *event)
-{
-	return CUDA_CALL(g, cuEventRecord, event, stream);
-}
-
-static int cuda_stream_done(struct gpu *g, void *event)
-{
-	int rc = CUDA_CALL(g, cuEventQuery, event);
-
-	if (rc == CUDA_SUCCESS)
-		return 1;
-	return rc == CUDA_ERROR_NOT_READY ? 0 : -rc;
-}
-
 const struct memory_ops *memory_cuda(void)
 {
 	static const struct memory_ops ops = {
@@ -355,21 +289,9 @@ const struct memory_ops *memory_cuda(void)
 		.close = cuda_close,
 		.copy_in = cuda_copy_in,
 		.copy_out = cuda_copy_out,
-		.host_register = cuda_host_register,
-		.host_release = cuda_host_release,
 		.export = cuda_export,
 		.flush = cuda_flush,
 		.has_peermem = cuda_has_peermem,
-		.stream_call = {"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuEventRecord",
-				"cuEventQuery"},
-		.stream_create = cuda_stream_create,
-		.stream_destroy = cuda_stream_destroy,
-		.event_create = cuda_event_create,
-		.event_destroy = cuda_event_destroy,
-		.stream_copy_in = cuda_stream_copy_in,
-		.stream_copy_out = cuda_stream_copy_out,
-		.stream_mark = cuda_stream_mark,
-		.stream_done = cuda_stream_done,
 		.error_name = cuda_error_name,
 		.failed = cuda_failed,
 		.why = cuda_why,

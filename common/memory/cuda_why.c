@@ -116,7 +116,7 @@ static int explain_no_gpudirect(const struct gpu_info *g, struct fault *f)
 		g->integrated ? ": it shares the host's memory" : "; GeForce cards do not");
 	if (g->integrated)
 		return fault_fix(f, "use host memory, which this GPU reads, too");
-	return fault_fix(f, "use a data-centre or RTX PRO GPU, or --gpu-path staged");
+	return fault_fix(f, "use a data-centre or RTX PRO GPU");
 }
 
 static int explain_window_full(const struct gpu_info *g, size_t bytes, struct fault *f)
@@ -190,7 +190,7 @@ static int explain_dmabuf_refused(const struct gpu_info *g, int errnum, struct f
 			    "PCIe switch (error 524)",
 			    g->name);
 		return fault_fix(f, "put NIC and GPU under one PCIe switch; on Grace systems, use "
-				    "Data Direct; otherwise use --gpu-path staged");
+				    "Data Direct");
 	}
 	if (errnum == EINVAL) {
 		fault_cause(f, "The NIC's driver rejects the offset, the length or the page size");

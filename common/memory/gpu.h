@@ -7,7 +7,7 @@
  * GPUs, and builds with or without a toolkit. Addresses are device addresses as uint64_t; the CPU
  * must not access them.
  *
- * One thread at a time may use a struct gpu or a stream of it; it need not be the thread that
+ * One thread at a time may use a struct gpu; it need not be the thread that
  * opened it. A driver's results are plain ints here.
  */
 #pragma once
@@ -104,7 +104,7 @@ static inline bool gpu_needs_flush(const struct gpu_info *info)
 
 /*
  * Make the writes of NICs visible to the owner of the memory, for any ordering: after writes
- * through Data Direct, and to measure the cost of a flush. FAULT_UNAVAILABLE if info.can_flush is
+ * through Data Direct. FAULT_UNAVAILABLE if info.can_flush is
  * false.
  */
 static inline int gpu_flush_now(struct gpu *g, struct fault *f)
@@ -120,19 +120,3 @@ static inline int gpu_flush(struct gpu *g, struct fault *f)
 {
 	return gpu_needs_flush(&g->info) && g->info.can_flush ? gpu_flush_now(g, f) : 0;
 }
-
-/*
- * A non-blocking stream with SLOTS events. Copies run in order; event I tells when the copies
- * submitted before its mark are complete. Hot, except open and close. The calls return 0 or the
- * driver's result, negative.
- */
-struct gpu_stream;
-int gpu_stream_open(struct gpu_stream **s, struct gpu *g, unsigned slots, struct fault *f);
-void gpu_stream_close(struct gpu_stream *s); /* waits for copies in progress; NULL is allowed */
-int gpu_stream_copy_in(struct gpu_stream *s, uint64_t to, const void *from, size_t bytes);
-int gpu_stream_copy_out(struct gpu_stream *s, void *to, uint64_t from, size_t bytes);
-int gpu_stream_mark(struct gpu_stream *s, unsigned slot);
-int gpu_stream_done(struct gpu_stream *s, unsigned slot); /* 1 done, 0 not yet, or negative */
-/* Raises the fault for such a failure RC of CALL. Cold; returns -1. */
-int gpu_stream_failed(const struct gpu_stream *s, enum gpu_stream_call call, int rc,
-		      struct fault *f) __attribute__((cold));

@@ -130,7 +130,7 @@ static int explain_moved(const struct gpu_info *g, size_t bytes, struct fault *f
 	return fault_fix(
 		f, "use a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY (6.16 or "
 		   "newer for NICs that pin), large BARs, iommu=pt, and no ACS between NIC and "
-		   "GPU; otherwise use --gpu-path staged");
+		   "GPU");
 }
 
 static int explain_peermem(int errnum, struct fault *f)

@@ -66,15 +66,6 @@ enum memory_refusal {
 	MEMORY_MOVED,         /* the driver moved it to host memory, see moved_bytes */
 };
 
-/* What a copy in a stream consists of, for messages: names in stream_call. */
-enum gpu_stream_call {
-	GPU_STREAM_COPY_IN,
-	GPU_STREAM_COPY_OUT,
-	GPU_STREAM_MARK,
-	GPU_STREAM_DONE,
-	GPU_STREAM_CALLS
-};
-
 struct memory_ops {
 	const char *name; /* "pages", "huge pages", "file", "CUDA", "HIP" */
 
@@ -95,9 +86,6 @@ struct memory_ops {
 	/* The copy is complete when the call returns. */
 	int (*copy_in)(struct gpu *g, uint64_t to, const void *from, size_t bytes, struct fault *f);
 	int (*copy_out)(struct gpu *g, void *to, uint64_t from, size_t bytes, struct fault *f);
-	/* Registered memory is copied at full speed; until it is released. */
-	int (*host_register)(struct gpu *g, void *addr, size_t bytes, struct fault *f);
-	void (*host_release)(struct gpu *g, void *addr);
 
 	/*
 	 * For NICs. Export [ADDR, ADDR + BYTES) as a dma-buf: the caller closes *FD; *OFFSET is the
@@ -114,18 +102,6 @@ struct memory_ops {
 	int64_t (*moved_bytes)(const struct gpu_info *g);
 	int (*flush)(struct gpu *g, struct fault *f); /* gpu_flush_now() */
 	bool (*has_peermem)(void); /* its module is loaded; does not start the driver */
-
-	/* streams and their events */
-	const char *stream_call[GPU_STREAM_CALLS];
-	int (*stream_create)(struct gpu *g, void **stream);
-	void (*stream_destroy)(struct gpu *g, void *stream); /* waits for its copies */
-	int (*event_create)(struct gpu *g, void **event);
-	void (*event_destroy)(struct gpu *g, void *event);
-	int (*stream_copy_in)(struct gpu *g, void *stream, uint64_t to, const void *from,
-			      size_t bytes);
-	int (*stream_copy_out)(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes);
-	int (*stream_mark)(struct gpu *g, void *stream, void *event);
-	int (*stream_done)(struct gpu *g, void *event); /* as gpu_stream_done() */
 
 	/* The words: a result's name; the fault for a failed CALL (printf); and why NICs cannot
 	 * reach the memory: BYTES of a GPU for which REFUSAL and NUMBER were found. Both return -1.

@@ -79,24 +79,20 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 	return fault_fix(f, "omit -c, or use RC");
 }
 
-/* gdr_bw without --plain runs its own protocol on one RC QP and polls: refuse other options. */
+/* gdr_bw without --plain loses no message and polls: refuse other options. */
 static int check_cells(const struct experiment *e, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
-	bool fits = over->reliable && over->ordered;
+	bool fits = over->reliable && !over->rdma_by_calls; /* the client alone has these calls */
 	const char *what = !fits        ? "-c/--connection "
 			   : e->events  ? "-e/--events"
-			   : e->use_srq ? "--use-srq"
 			   : e->own_cqs ? "--own-cqs"
 					: NULL;
 
 	if (!what)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s%s cannot be used without --plain", what,
-		    fits ? "" : over->name);
-	if (!fits)
-		fault_cause(f, "Copies through host memory need messages that arrive in order");
-	return fault_fix(f, "add --plain for a single row, or omit it");
+	return fault_usage(f, "add --plain for a single row, or omit it",
+			   "%s%s cannot be used without --plain", what, fits ? "" : over->name);
 }
 
 /* SRD's READs and WRITEs have one way to be posted. */
@@ -191,10 +187,6 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		 "omit it"},
 		{on->ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
 		 "omit it, and name the server by its IPv6 address"},
-		{on->own_schedule, "gdr_bw without --plain",
-		 "A copy through host memory ends with a WRITE with immediate, which iWARP does "
-		 "not have",
-		 "add --plain for a single row"},
 	};
 
 	snprintf(connection, sizeof(connection), "-c/--connection %s", over->name);

@@ -81,11 +81,11 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 
 /*
  * The same on an iWARP device: only RC, connected by rdma_cm, without immediates and atomics. ipv6:
- * --ipv6 was given; own_schedule: gdr_bw without --plain.
+ * --ipv6 was given.
  */
 struct operation_iwarp {
 	const char *device;
-	bool ipv6, own_schedule;
+	bool ipv6;
 };
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 			  const struct operation_iwarp *on, struct fault *f);

@@ -51,14 +51,12 @@ struct test {
 	 * A program with several kinds of rounds (gdr_bw) has a schedule of its own, which the
 	 * client runs in place of one round for each size, and data of its own at both ends: OPEN
 	 * creates them after QPs and memory exist, CLOSE (or NULL) is called before those are
-	 * released, and TASK runs at either end what is not a round; see measure/measure.h.
+	 * released, and TASK runs at the server what is not a round; see measure/measure.h.
 	 */
-	unsigned kinds;                 /* its kinds of round are 1 … kinds */
-	bool (*follows)(unsigned kind); /* true if rounds of this kind have a follow loop */
+	unsigned kinds; /* its kinds of round are 1 … kinds */
 	int (*open)(struct measure *m, void **own);
 	void (*close)(void *own);
 	int (*schedule)(struct measure *m);
 	int (*judge)(struct measure *m); /* client, at the end: raises a fault for a bad result */
 	int (*task)(struct measure *m, const json_t *what, json_t *result);
-	const char *csv_columns; /* columns of the schedule's results */
 };

@@ -46,17 +46,13 @@ static bool is_column(const struct csv *c, const struct field *field)
 static const char *header_of(const struct report *r, char *buf, size_t size)
 {
 	const struct fields *all = record_fields();
-	/* of a schedule's results, which only the client has */
-	const char *own = r->about.server || r->about.options->experiment.plain
-				  ? NULL
-				  : r->about.test->csv_columns;
 	char name[64];
 
-	snprintf(buf, size, "%s", own ? own : "test,measured_by");
-	for (size_t i = 0; i < all->count && !own; i++)
+	snprintf(buf, size, "test,measured_by");
+	for (size_t i = 0; i < all->count; i++)
 		if (is_column(&r->csv, &all->row[i]))
 			text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
-	text_add(buf, size, "%s\n", own ? "" : r->csv.full ? CSV_BEHIND : CSV_SHORT_BEHIND);
+	text_add(buf, size, "%s\n", r->csv.full ? CSV_BEHIND : CSV_SHORT_BEHIND);
 	return buf;
 }
 
@@ -140,7 +136,8 @@ static void lock_file(const struct outlet *o)
 		;
 }
 
-FILE *csv_rows(struct report *r)
+/* The stream for rows, after the header; NULL: without --csv. */
+static FILE *csv_rows(struct report *r)
 {
 	struct csv *c = &r->csv;
 	char header[COLUMNS_BYTES];

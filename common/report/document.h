@@ -94,8 +94,7 @@ json_t *progress_intervals(const struct report *r);
 void progress_forget(struct report *r);
 
 /*
- * csv.c: the file of --csv, for all runs: open it; the stream for rows, after the header (NULL:
- * without --csv); a result's row; raise in F what could not be written, and close.
+ * csv.c: the file of --csv, for all runs: open it; a result's row; raise in F what could not be written, and close.
  */
 struct csv {
 	FILE *file;           /* stdout or a stream of its own; NULL: none */
@@ -117,7 +116,6 @@ static inline const char *csv_file(const char *csv)
 }
 
 int csv_open(struct report *r, struct fault *f);
-FILE *csv_rows(struct report *r);
 void csv_result(struct report *r, const struct result *result);
 int csv_raise(struct report *r, struct fault *f);
 int csv_close(struct report *r, struct fault *f);

@@ -114,8 +114,7 @@ int report_check_room(const struct report *r, struct fault *f);
 
 /*
  * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
- * (stolen) as KEY to the document; the streams for its table, and for its CSV after the header of
- * its test's csv_columns; NULL: print nothing.
+ * (stolen) as KEY to the document; the stream for its table; NULL: print nothing.
  */
 void report_own_result(struct report *r, json_t *result);
 void report_own_key(struct report *r, const char *key, json_t *value);

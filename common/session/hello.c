@@ -128,8 +128,7 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 	return hello_experiment(o, m, json_array_size(rails), e, f);
 }
 
-static const char *const may_misfit[] = {"size",       "staged-slots", "staged-chunk", "rx-depth",
-					 "ib-dev",     "gid-index",    "pkey_index"};
+static const char *const may_misfit[] = {"size", "rx-depth", "ib-dev", "gid-index", "pkey_index"};
 
 void hello_write_given(const struct options *o, json_t *m)
 {

@@ -22,7 +22,6 @@ static const struct {
 	[GPU_ROUTE_DMABUF] = {"dmabuf", "dma-buf", "ibv_reg_dmabuf_mr"},
 	[GPU_ROUTE_PEERMEM] = {"peermem", "peermem", "ibv_reg_mr"},
 	[GPU_ROUTE_DATA_DIRECT] = {"data_direct", "Data Direct", "mlx5dv_reg_dmabuf_mr"},
-	[GPU_ROUTE_STAGED] = {"staged", "staged through host memory", NULL},
 };
 
 /*
@@ -213,10 +212,25 @@ int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, str
 	};
 
 	memset(r, 0, sizeof(*r));
-	for (attr.route = 0; attr.route < GPU_ROUTE_STAGED; attr.route++)
+	for (attr.route = 0; attr.route < GPU_ROUTES; attr.route++)
 		if (probe_route(&attr, &r->refused[attr.route], f))
 			return -1;
 	return 0;
+}
+
+/* Why dma-buf and peermem do not work. A missing Data Direct is normal and not mentioned. */
+static void add_reasons(const struct gpu_routes *r, char *buf, size_t size)
+{
+	const char *dmabuf = r->refused[GPU_ROUTE_DMABUF].cause;
+	const char *peermem = r->refused[GPU_ROUTE_PEERMEM].cause;
+	const char *between = buf[0] ? "; " : "";
+
+	if (dmabuf[0] && strcmp(dmabuf, peermem) == 0)
+		text_add(buf, size, "%sneither dma-buf nor peermem: %s", between, dmabuf);
+	else if (dmabuf[0])
+		text_add(buf, size, "%snot dma-buf: %s", between, dmabuf);
+	if (peermem[0] && strcmp(dmabuf, peermem) != 0)
+		text_add(buf, size, "%snot peermem: %s", buf[0] ? "; " : "", peermem);
 }
 
 int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu_route *chosen,
@@ -226,17 +240,23 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu
 		[GPU_PATH_DMABUF] = GPU_ROUTE_DMABUF,
 		[GPU_PATH_PEERMEM] = GPU_ROUTE_PEERMEM,
 		[GPU_PATH_DATA_DIRECT] = GPU_ROUTE_DATA_DIRECT,
-		[GPU_PATH_STAGED] = GPU_ROUTE_STAGED,
 	};
 	const struct fault *refused;
+	char reasons[640] = "";
 
 	*chosen = wanted == GPU_PATH_AUTO ? 0 : named[wanted];
-	while (wanted == GPU_PATH_AUTO && !gpu_routes_have(r, *chosen))
+	while (wanted == GPU_PATH_AUTO && *chosen < GPU_ROUTES && !gpu_routes_have(r, *chosen))
 		++*chosen;
-	if (gpu_routes_have(r, *chosen))
+	if (*chosen < GPU_ROUTES && gpu_routes_have(r, *chosen))
 		return 0;
-	refused = &r->refused[*chosen];
 	fault_phase(f, "choosing the path to GPU memory");
+	if (*chosen == GPU_ROUTES) {
+		add_reasons(r, reasons, sizeof(reasons));
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "no direct path to GPU memory");
+		fault_cause(f, "%s", reasons);
+		return fault_fix(f, "%s", r->refused[GPU_ROUTE_DMABUF].fix);
+	}
+	refused = &r->refused[*chosen];
 	fault_raise(f, FAULT_UNAVAILABLE, refused->errnum, "--gpu-path %s",
 		    gpu_route_name(*chosen));
 	fault_cause(f, "%s", refused->cause);
@@ -246,21 +266,8 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu
 const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,
 			      size_t size)
 {
-	const char *dmabuf = r->refused[GPU_ROUTE_DMABUF].cause;
-	const char *peermem = r->refused[GPU_ROUTE_PEERMEM].cause;
-
-	/* A missing Data Direct is normal and not mentioned. */
 	snprintf(buf, size, "%s", gpu_route_words(chosen));
-	if (chosen == GPU_ROUTE_DMABUF && peermem[0])
-		text_add(buf, size, "; not peermem: %s", peermem);
-	else if (chosen == GPU_ROUTE_DMABUF || !dmabuf[0])
-		return buf;
-	else if (chosen == GPU_ROUTE_PEERMEM || !peermem[0])
-		text_add(buf, size, "; not dma-buf: %s", dmabuf);
-	else if (strcmp(dmabuf, peermem) == 0)
-		text_add(buf, size, "; neither dma-buf nor peermem: %s", dmabuf);
-	else
-		text_add(buf, size, "; not dma-buf: %s; not peermem: %s", dmabuf, peermem);
+	add_reasons(r, buf, size);
 	return buf;
 }
 

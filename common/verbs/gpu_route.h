@@ -6,10 +6,9 @@
  * dma-buf: the GPU driver exports the memory as a file descriptor, and the kernel's own RDMA stack
  * registers it. peermem: with NVIDIA's nvidia_peermem module a device address can be registered
  * like any other; that needs MLNX_OFED or DOCA. Data Direct: a dma-buf through the second PCIe
- * function of a ConnectX-8. Staged: through host memory by copies; nothing is registered, so it
- * always works.
+ * function of a ConnectX-8.
  *
- * A direct route is tested by registering a little GPU memory. What sysfs and the driver say only
+ * A route is tested by registering a little GPU memory. What sysfs and the driver say only
  * explains a failure. Release a struct gpu_mr before its memory is freed and when no transfer is in
  * progress: the NIC's mapping keeps the memory pinned until then.
  */
@@ -28,7 +27,6 @@ enum gpu_route {
 	GPU_ROUTE_DMABUF,
 	GPU_ROUTE_PEERMEM,
 	GPU_ROUTE_DATA_DIRECT,
-	GPU_ROUTE_STAGED,
 	GPU_ROUTES
 };
 
@@ -37,11 +35,10 @@ enum gpu_path {
 	GPU_PATH_AUTO,
 	GPU_PATH_DMABUF,
 	GPU_PATH_PEERMEM,
-	GPU_PATH_DATA_DIRECT,
-	GPU_PATH_STAGED
+	GPU_PATH_DATA_DIRECT
 };
 
-/* Which routes are available; staged always is. */
+/* Which routes are available. */
 struct gpu_routes {
 	struct fault refused[GPU_ROUTES]; /* why not, with the cause and maybe a fix; empty:
 					     available */
@@ -60,21 +57,22 @@ static inline bool gpu_routes_have(const struct gpu_routes *r, enum gpu_route ro
 void gpu_route_before_open(void);
 
 /*
- * Try every direct route from G's memory to PD's device. Returns -1, with the fault raised, only if
+ * Try every route from G's memory to PD's device. Returns -1, with the fault raised, only if
  * G has no memory for the test.
  */
 int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, struct fault *f);
 
 /*
- * Choose the route for WANTED: the named one, or with `auto` the first available one. If the named
- * one is not available, raises FAULT_UNAVAILABLE with the reason and the fix. Returns 0 or -1.
+ * Choose the route for WANTED: the named one, or with `auto` the first available one. Raises
+ * FAULT_UNAVAILABLE with the reason and the fix if that is not available, or none is. Returns 0 or
+ * -1.
  */
 int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu_route *chosen,
 		      struct fault *f);
 
 /*
  * Write the route for the banner, with the reason against dma-buf or peermem if it is not used:
- * "dma-buf", or "staged through host memory, since dma-buf: …; peermem: …". Returns BUF.
+ * "dma-buf; not peermem: …". Returns BUF.
  */
 const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,
 			      size_t size);
@@ -96,7 +94,7 @@ struct gpu_mr {
 struct gpu_mr_attr {
 	struct ibv_pd *pd;
 	struct gpu *gpu;
-	enum gpu_route route; /* a direct one */
+	enum gpu_route route;
 	bool probe;           /* fail if the driver moves the memory; see gpu_routes_probe() */
 	uint64_t addr;        /* inside its memory (memory.h) */
 	size_t bytes;

@@ -29,7 +29,7 @@ struct mem {
 struct mem_attr {
 	struct ibv_pd *pd;
 	struct memory_attr memory;
-	enum gpu_route route; /* to GPU memory; a direct one */
+	enum gpu_route route; /* to GPU memory */
 	/* enum ibv_access_flags; local write is added, and relaxed ordering dropped if it is not
 	 * supported */
 	unsigned access;

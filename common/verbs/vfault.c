@@ -261,7 +261,7 @@ void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool t
 		    here ? "this end's" : "the peer's");
 	fault_fix(f, "does the same command without --gpu work? Then boot with iommu=pt, disable "
 		     "ACS on the bridges, place the BAR lower (BIOS), or use a GPU under the NIC's "
-		     "PCIe switch; gdr_bw measures the way through host memory, too");
+		     "PCIe switch");
 }
 
 int vfault_async_event(struct fault *f, struct ibv_context *ctx, uint8_t port)

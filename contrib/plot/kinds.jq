@@ -231,8 +231,7 @@ def ccdf($runs; $o):
 
 # Bars by cell, a color for each run and direction, with the range of the windows.
 def cells($runs; $o):
-	([.[] | select(.route != "copy").bytes] | max) as $bytes
-	| map(select(.route == "copy" or .bytes == $bytes)) as $rows
+	. as $rows
 	| (reduce $rows[] as $p ([]; [$p.cell, $p.route] as $k | if index([$k]) then . else . + [$k] end)) as $names
 	| ([$rows | group_by([.run, .direction])[] | {
 		legend: ([(if ($runs | length) > 1 then $runs[.[0].run].name else empty end), (.[0].direction | words("direction"))] | join(", ")),
@@ -245,10 +244,10 @@ def cells($runs; $o):
 	| "ceiling: link or PCIe" as $ceiling
 	| [$s | to_entries[] | select(.value.host != null and ($s | length) <= 2)
 		| {gbps: .value.host, name: "host memory, \(.value.legend): \(.value.host | figure) Gb/s", key}] as $hosts
-	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.bytes == $bytes)) | subject)"; $rows | shared("")),
+	| prelude($o; "GPU memory compared with host memory: \($rows | subject)"; $rows | shared("")),
 	  y_axis($o; $rows[] | .gbps, .high, .ceiling), axes($o; "cell and route to GPU memory"; "bandwidth [Gb/s]"),
 	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" then [.[0]]
-			elif .[1] == "copy" then .[0] | split("-") else map(select(. != "")) end]; [];
+			else map(select(. != "")) end]; [];
 		($hosts[] | select($o.text | not) | "\(.gbps) title \(.name | quoted) with lines lw 2 dt (12,8) \(.key | color($o))"),
 		(to_entries[] | "$s\(.key) using ($1 - \($half)):5:(\($half * 2)):(0) with vectors nohead "
 			+ "\(if $o.text then "lt 7" else "lw 2.5 lc rgb '#b00020'" end) \(if .key == 0 then "title '\($ceiling)'" else "notitle" end)");

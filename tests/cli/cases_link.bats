@@ -165,15 +165,6 @@ apart() {
 			says client.err 'are too large: sim0 port 1 supports at most 4 KiB'
 		done
 	done
-	for size in '77 ' '2 --staged-slots=8'; do
-		on 'sim0 gid.1=v2/127.0.0.1 max_depth=4'
-		server gdr_bw
-		on 'sim0 gid.1=v2/127.0.0.1'
-		client gdr_bw -D 0.1 ${size#* }
-		waits_on
-		ended client ${size% *}
-		says client.err 'a receive queue of 4 is too short for --staged-slots 8' 'add --plain'
-	done
 }
 
 @test "case 33: gdr_bw does not list -b, which it has no cell for" {

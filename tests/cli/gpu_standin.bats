@@ -30,7 +30,7 @@ few=(-n 40 -s 256)
 	start cli send_bw --gpu 0 --gpu-path staged
 	finish cli
 	ended cli 2
-	says cli.err gdr_bw
+	says cli.err 'give one of auto|dmabuf|peermem|data_direct'
 	start cli gdr_bw --use_cuda_dmabuf "$host"
 	finish cli
 	ended cli 2

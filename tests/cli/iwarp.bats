@@ -46,7 +46,7 @@ need_no_cm() {
 	need_no_cm
 	on "sim1 gid.0=v2/10.0.0.1; $iwarp"
 	netdev_of_siw0 lo
-	for program in "${programs[@]}" 'gdr_bw --plain'; do
+	for program in "${programs[@]}" gdr_bw 'gdr_bw --plain'; do
 		# shellcheck disable=SC2086 # a program and its option
 		server $program
 		# shellcheck disable=SC2086
@@ -64,7 +64,7 @@ need_no_cm() {
 	local refused name
 	on "$iwarp"
 	for refused in 'send_bw -c UC' 'send_bw --send_with_imm' 'send_lat -c UD' 'write_bw --write_with_imm' 'write_lat --write_with_imm' \
-		'send_bw --ipv6' gdr_bw; do
+		'send_bw --ipv6'; do
 		read -r _ name _ <<<"$refused"
 		# shellcheck disable=SC2086 # a program
 		server ${refused%% *}
@@ -72,7 +72,7 @@ need_no_cm() {
 		client $refused -n 5
 		waits_on
 		ended client 77
-		says client.err 'is not supported on siw0, which is iWARP' 'Fix: ' "${name:-gdr_bw without --plain}"
+		says client.err 'is not supported on siw0, which is iWARP' 'Fix: ' "$name"
 		says server.err 'is not supported on siw0, which is iWARP'
 	done
 }

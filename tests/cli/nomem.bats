@@ -260,7 +260,7 @@ end_server() {
 }
 
 @test "gdr_bw has no memory: it says so, and not that there is no GPU" {
-	local point options=(--windows 3 -n 20 --staged-chunk 64k --within 100)
+	local point options=(--windows 3 -n 20 --within 100)
 	not_sanitized 'it has an allocator of its own'
 	driver
 	server gdr_bw

@@ -348,7 +348,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	client write_bw -d sim0,sim1 -n 20 --json=devices.json
 	finish server
 	driver
-	document cells.json gdr_bw -n 20 --windows 3 --staged-chunk 64k --within 100
+	document cells.json gdr_bw -n 20 --windows 3 --within 100
 	unset LD_LIBRARY_PATH
 	made_pairs 8 >pairs.jsonl
 	made_incast >incast.jsonl

@@ -83,7 +83,7 @@ document() { # FILE PROGRAM ARG…
 
 @test "gdr_bw: cells, host memory, ceiling" {
 	driver
-	document g.json gdr_bw -n 20 --windows 3 --staged-chunk 64k --within 100
+	document g.json gdr_bw -n 20 --windows 3 --within 100
 	unset LD_LIBRARY_PATH
 	plot -o g.png g.json g.json
 	drawn ''
@@ -91,7 +91,7 @@ document() { # FILE PROGRAM ARG…
 	drawn ''
 	says g.svg 'host memory' '</svg>'
 	plot g.json
-	drawn 'staged' 'dma-buf' 'host memory, client->server' 'ceiling' 'bandwidth [Gb/s]'
+	drawn 'dmabuf' 'host memory, client->server' 'ceiling' 'bandwidth [Gb/s]'
 }
 
 @test "pictures: SVG that is XML, PNG; whole or not at all" {

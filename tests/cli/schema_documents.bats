@@ -71,7 +71,7 @@ fits() {
 }
 
 @test "gdr_bw: with and without GPUs, slower than host memory, one row" {
-	local quick=(-n 20 --windows 3 --staged-chunk 64k)
+	local quick=(-n 20 --windows 3)
 	driver
 	server gdr_bw --json=server.doc
 	client gdr_bw "${quick[@]}" --within 100 --json=gpus.doc

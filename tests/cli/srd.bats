@@ -138,7 +138,7 @@ refused() {
 	refused 2 '-I/--inline_size cannot be used with write_bw over SRD' write_bw -I 16
 	refused 2 '--post-api send cannot be used with read_bw over SRD' read_bw --post-api send
 	refused 2 'SRD cannot be used with atomic_bw. An EFA does not support' atomic_bw
-	refused 2 'SRD cannot be used without --plain. Copies through host memory need' gdr_bw
+	refused 2 'SRD cannot be used without --plain. Fix: add --plain' gdr_bw
 	SIMVERBS_DEVICES="$efa efa_caps=3" refused 77 'efa_0 does not support RDMA WRITE' write_lat
 	SIMVERBS_DEVICES="$efa efa_caps=8" refused 77 'efa_0 does not support RDMA READ' read_lat
 	SIMVERBS_DEVICES=$roce refused 77 'SRD is not supported on sim0, which is RoCE. SRD is' send_bw -c SRD

@@ -111,8 +111,7 @@ static void read_experiment(const json_t *from)
 	struct fault f = {0};
 
 	options_init(&o, &(struct experiment){EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000,
-					      .tx_depth = 1, .windows = 7,
-					      .staged_chunk_bytes = 1 << 20, .staged_slots = 8});
+					      .tx_depth = 1, .windows = 7});
 	if (experiment_from_json(&o.experiment, from, 0, &f)) {
 		check_fault(&f);
 		return;

@@ -9,7 +9,7 @@
 #define WORDS_MAX 64
 
 /* As of a program that had all options. */
-#define OF_GDR .windows = 7, .staged_chunk_bytes = 1 << 20, .staged_slots = 8
+#define OF_GDR .windows = 7
 
 static const struct experiment defaults[] = {
 	{EXPERIMENT_DEFAULTS, .size_bytes = 2, .iters = 1000, .tx_depth = 1, OF_GDR},

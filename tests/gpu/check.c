@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * gpu_check: is gpu.h right, and how fast are copies, on this GPU? `make gpu-check` runs it. It
- * ends with the chunk and the slots that the staged pipeline should use. Exit status: 0 all is
- * well, 5 something is not, 77 there is no GPU here; else the fault's.
+ * gpu_check: is gpu.h right on this GPU? `make gpu-check` runs it. Exit status: 0 all is well, 5
+ * something is not, 77 there is no GPU here; else the fault's.
  */
 #include "check.h"
 
@@ -57,40 +56,33 @@ static void describe(const struct gpu_info *i)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: gpu_check [--gpu INDEX] [--bytes SIZE] [--rounds N]\n");
+	fprintf(stderr, "usage: gpu_check [--gpu INDEX]\n");
 	return FAULT_USAGE;
 }
 
-static int read_options(int argc, char **argv, struct check *c, struct gpu_attr *wanted)
+static int read_options(int argc, char **argv, struct gpu_attr *wanted)
 {
 	static const struct option options[] = {
 		{"gpu", required_argument, NULL, 'g'},
-		{"bytes", required_argument, NULL, 'b'},
-		{"rounds", required_argument, NULL, 'r'},
 		{NULL, 0, NULL, 0},
 	};
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (o == 'g')
-			wanted->index = atoi(optarg);
-		else if (o == 'b')
-			c->bytes = strtoull(optarg, NULL, 0) & ~(size_t)0xffff;
-		else if (o == 'r')
-			c->rounds = atoi(optarg);
-		else
+		if (o != 'g')
 			return -1;
+		wanted->index = atoi(optarg);
 	}
-	return c->bytes && c->rounds > 0 && optind == argc ? 0 : -1;
+	return optind == argc ? 0 : -1;
 }
 
 int main(int argc, char **argv)
 {
-	struct check c = {.bytes = (size_t)256 << 20, .rounds = 5};
+	struct check c = {0};
 	struct gpu_attr wanted = {.index = 0};
 	struct fault f = {0};
 
-	if (read_options(argc, argv, &c, &wanted))
+	if (read_options(argc, argv, &wanted))
 		return usage();
 	if (!gpu_open(&c.g, &wanted, &f)) {
 		describe(&c.g->info);
@@ -98,9 +90,6 @@ int main(int argc, char **argv)
 		check_exports(&c, &f);
 		check_copies(&c, &f);
 		check_planted_fault(&c, &f);
-		if (!fault_is(&f) && !check_speed_open(&c, &f) && !check_large(&c, &f))
-			check_pipeline(&c, &f);
-		check_speed_close(&c);
 	}
 	gpu_close(c.g);
 	if (fault_is(&f)) {

@@ -7,15 +7,6 @@
 
 struct check {
 	struct gpu *g;
-	size_t bytes; /* size of the large copies */
-	int rounds;   /* rounds per measurement; the median counts */
-	/* for measurements: GPU memory of `bytes` each; registered host memory of twice that */
-	struct memory memory[2];
-	uint64_t from, to;
-	uint8_t *host;
-	/* results, Gb/s */
-	double out_gbps, in_gbps; /* one large copy in each direction */
-	double both_gbps;         /* the slower one of two simultaneous copies */
 	unsigned failed;
 };
 
@@ -34,12 +25,6 @@ void check_buffers(struct check *c, struct fault *f);
 void check_exports(struct check *c, struct fault *f);
 void check_copies(struct check *c, struct fault *f);
 void check_planted_fault(struct check *c, struct fault *f);
-
-/* speed.c: 0, or -1 with the fault raised. */
-int check_speed_open(struct check *c, struct fault *f);
-void check_speed_close(struct check *c);
-int check_large(struct check *c, struct fault *f);
-int check_pipeline(struct check *c, struct fault *f); /* prints the table and the choice */
 
 /* Word I of test data; SEED distinguishes one filling from another. */
 static inline uint64_t check_word(uint64_t seed, uint64_t i)

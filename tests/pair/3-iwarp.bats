@@ -206,7 +206,7 @@ perftest_runs() { # NAME OPTION…
 
 @test "what iWARP has not is refused by name, on both ends" {
 	local option
-	for option in 'send_bw -c UC' 'send_lat -c UD' 'write_bw --write_with_imm' 'gdr_bw'; do
+	for option in 'send_bw -c UC' 'send_lat -c UD' 'write_bw --write_with_imm'; do
 		# shellcheck disable=SC2086 # a program and its options
 		refused_by_b $option -n 5
 		ended client 77

@@ -214,21 +214,6 @@ static void more_windows_for_what_is_open_alone(void **state)
 		assert_int_equal(ratio_is_open(&e, &m.result[i]), i == read || i == host);
 }
 
-/* What is marked. */
-static void what_is_judged(void **state)
-{
-	(void)state;
-	made_results(&m, 7, 100, 100, 0);
-	assert_int_equal(m.attr.results, 10);
-	for (unsigned i = 0; i < 10; i++)
-		m.result[i].judged = i == 1;
-	ratio_evaluate(&e, &m.attr);
-	assert_true(e.cells == 1 && e.deciding->result == &m.result[1]);
-	m.result[1].judged = false;
-	ratio_evaluate(&e, &m.attr);
-	assert_true(e.cells == 0 && !e.deciding);
-}
-
 /* In as many turns as there are cells, each is the first once; every turn has each of them. */
 static void the_order_of_a_turn(void **state)
 {
@@ -262,7 +247,6 @@ int main(void)
 		cmocka_unit_test(a_gpu_that_sinks),
 		cmocka_unit_test(host_memory_is_slow),
 		cmocka_unit_test(more_windows_for_what_is_open_alone),
-		cmocka_unit_test(what_is_judged),
 		cmocka_unit_test(the_order_of_a_turn),
 	};
 

@@ -38,8 +38,7 @@ static void limited_by_pcie(void **state)
 	assert_string_equal(v.next,
 			    "Move the card at 0000:43:00.0 to a faster slot. Also: the distance "
 			    "from GPU to NIC is SYS (between two NUMA nodes), where half of host "
-			    "memory's rate is usual, but not guaranteed. Staging through "
-			    "host memory is faster here: 196.0 Gb/s.");
+			    "memory's rate is usual, but not guaranteed.");
 	assert_string_equal(v.expected_from, "PCIe");
 	made_windows(&m, made_cell(&m, "write"), 7, 25.8, 0); /* below nine tenths of it */
 	expect(VERDICT_FAIL, 6, "distance", "SYS");
@@ -77,9 +76,7 @@ static void the_first_that_fits(void **state)
 	end[0].path.down = end[0].path.nic;
 	end[0].path.down.gts = 16;
 	end[0].relaxed_ordering = false;
-	expect(VERDICT_WARN, 0, "distance", "No GPU here is nearer to this NIC");
-	strcpy(end[0].better_gpu, "GPU 2 (PIX)");
-	expect(VERDICT_WARN, 0, "distance", "Try GPU 2 (PIX). Also: the IOMMU translates");
+	expect(VERDICT_WARN, 0, "distance", "under one PCIe switch. Also: the IOMMU translates");
 	end[0].path.virtual_machine = true; /* where distance is none */
 	expect(VERDICT_WARN, 0, "iommu", "requests (DMA-FQ), which");
 	end[0].path.class = PATH_PXB;
@@ -103,36 +100,6 @@ static void the_first_that_fits(void **state)
 	expect(VERDICT_WARN, 0, "distance", "SYS");
 }
 
-static void what_else_was_seen(void **state)
-{
-	const unsigned has[2] = {MADE_HAS | 1u << GDR_PEERMEM, MADE_HAS};
-	static struct findings events;
-	struct finding *f;
-
-	(void)state;
-	ends(60);
-	expect(VERDICT_FAIL, 6, "unknown", "Staging through host memory is faster here: 196.0");
-	f = finding_add(&events,
-			&(struct finding_facts){.code = FINDING_PAUSED, .level = FINDING_WARN});
-	x.events = &events;
-	expect(VERDICT_FAIL, 6, "unknown", "Also: the ?'s port was stopped for ? of the run");
-	f->is.level = FINDING_NOTE;
-	reach();
-	assert_null(strstr(v.next, "was stopped"));
-	ends(196);
-	end[1].ordering = 0;
-	end[1].flush_us = 2.1;
-	made_windows(&m, made_cell(&m, "write"), 7, 195, 0);
-	expect(VERDICT_PASS, 0, "none", "its kernels must flush (2.10 us).");
-	m.attr.results = gdr_results(m.result, has, 65536, 1 << 20);
-	for (unsigned i = 0; i < m.attr.results; i++) {
-		m.result[i].gbps = m.gbps[i];
-		made_windows(&m, i, 7, m.result[i].cell.from == GDR_PEERMEM ? 220 : 194, 0);
-	}
-	expect(VERDICT_PASS, 0, "none",
-	       "Another route is faster: --gpu-path peermem reaches 220.0");
-}
-
 static void host_memory(void **state)
 {
 	(void)state;
@@ -154,7 +121,7 @@ static void host_memory(void **state)
 	expect(VERDICT_WARN, 6, "host_low", "the GPU is not the cause");
 }
 
-/* Case 42: from window 5 of 56 on at 70 %, or along a line to 60 %; host memory stays. */
+/* Case 42: from window 5 of 56 on at 70 %, or along a line to 85 %; host memory stays. */
 static void a_gpu_that_throttles(void **state)
 {
 	double *gbps;
@@ -170,8 +137,8 @@ static void a_gpu_that_throttles(void **state)
 	x.within_given = true;
 	expect(VERDICT_WARN, 6, "fell", "nvidia-smi -q -d PERFORMANCE");
 	for (unsigned t = 0; t < 56; t++)
-		gbps[t] = 196 * (1 - 0.4 * t / 55 + 0.005 * made_noise(3, t));
-	expect(VERDICT_WARN, 6, "fell", ": it sank steadily to ");
+		gbps[t] = 196 * (1 - 0.15 * t / 55 + 0.01 * made_noise(3, t));
+	expect(VERDICT_WARN, 6, "fell", ": it sank steadily to 8");
 }
 
 int main(void)
@@ -179,7 +146,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(limited_by_pcie),
 		cmocka_unit_test(the_first_that_fits),
-		cmocka_unit_test(what_else_was_seen),
 		cmocka_unit_test(host_memory),
 		cmocka_unit_test(a_gpu_that_throttles),
 	};

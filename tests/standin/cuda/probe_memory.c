@@ -3,6 +3,7 @@
 #include "probe.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,6 +137,35 @@ int probe_flips(char **arg, struct fault *f)
 			if (in[i])
 				printf("round %d byte %d: %02x\n", n, i, in[i]);
 	}
+	memory_free(&m);
+	gpu_close(g);
+	return fault_is(f) ? -1 : 0;
+}
+
+static void *use_elsewhere(void *p)
+{
+	struct memory *m = p;
+	struct fault f = {0};
+	char byte = 1;
+
+	gpu_copy_in(m->gpu, m->addr, &byte, 1, &f);
+	return fault_is(&f) ? NULL : p;
+}
+
+/* A thread that did not open the GPU may use it. */
+int probe_threads(char **arg, struct fault *f)
+{
+	struct gpu *g = open_first(f);
+	struct memory m = {0};
+	void *did = NULL;
+	pthread_t t;
+
+	(void)arg;
+	if (!g || !probe_memory(g, &m, 4096, f))
+		return -1;
+	MUST(f, !pthread_create(&t, NULL, use_elsewhere, &m));
+	pthread_join(t, &did);
+	MUST(f, did);
 	memory_free(&m);
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;

@@ -52,8 +52,11 @@ int probe_routes(char **arg, struct fault *f)
 			printf("%s|%s|%d|%s|%s\n", gpu_route_name(i),
 			       gpu_routes_have(&r, i) ? "yes" : "no", r.refused[i].errnum,
 			       r.refused[i].cause, r.refused[i].fix);
-		MUST(f, !gpu_routes_choose(&r, GPU_PATH_AUTO, &chosen, f));
-		printf("auto: %s\n", gpu_routes_format(&r, chosen, text, sizeof(text)));
+		if (gpu_routes_choose(&r, GPU_PATH_AUTO, &chosen, f))
+			printf("auto: none; %s\n", f->cause);
+		else
+			printf("auto: %s\n", gpu_routes_format(&r, chosen, text, sizeof(text)));
+		fault_clear(f);
 	}
 	return close_pair(&p, f);
 }
