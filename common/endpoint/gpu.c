@@ -34,19 +34,18 @@ static bool is_asked_for(const struct options *o)
 	return named;
 }
 
-/*
- * Check options for a test with one kind of round: GPU options need a GPU.
- */
+/* Check options for a test with one kind of round: GPU options need a GPU. */
 static int check_path(const struct options *o, struct fault *f)
 {
 	const struct local_options *l = &o->local;
+	const char *option = l->cuda_dmabuf ? "--use_cuda_dmabuf"
+			     : l->gpu_path == GPU_PATH_DATA_DIRECT
+				     ? "--use_data_direct (--gpu-path data_direct)"
+				     : "--gpu-path";
 
 	if (l->gpu_path == GPU_PATH_AUTO || is_asked_for(o))
 		return 0;
-	return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU",
-			   l->cuda_dmabuf                        ? "--use_cuda_dmabuf"
-			   : l->gpu_path == GPU_PATH_DATA_DIRECT ? "--use_data_direct (--gpu-path data_direct)"
-								 : "--gpu-path");
+	return fault_usage(f, "name the GPU with --gpu", "%s needs a GPU", option);
 }
 
 /* perftest's other kinds of CUDA memory, and what only Data Direct has. */
