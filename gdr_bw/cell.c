@@ -5,36 +5,42 @@
 
 unsigned gdr_cell_kind(const struct gdr_cell *c)
 {
-	return 1 + c->from_gpu + 2u * c->into_gpu;
+	return c->staged ? GDR_KINDS : 1 + c->from_gpu + 2u * c->into_gpu;
 }
 
 void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind)
 {
+	c->staged = kind == GDR_KINDS;
 	c->from_gpu = (kind - 1) & 1;
 	c->into_gpu = (kind - 1) & 2;
 }
 
-unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const bool gpu[2])
+unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const bool direct[2], bool staged)
 {
 	static const struct gdr_cell all[] = {
 		{false, false}, {true, false}, {false, true}, {true, true}};
+	const struct gdr_result *host[2];
 	unsigned count = 0;
 
 	for (int end = 0; end < 2; end++) {
-		const struct gdr_result *host = &r[count];
-
+		host[end] = &r[count];
 		for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-			if ((all[i].from_gpu && !gpu[end]) || (all[i].into_gpu && !gpu[!end]))
+			if ((all[i].from_gpu && !direct[end]) || (all[i].into_gpu && !direct[!end]))
 				continue;
-			r[count] = (struct gdr_result){.cell = all[i], .host = host};
+			r[count] = (struct gdr_result){.cell = all[i], .host = host[end]};
 			r[count++].cell.reverse = end;
 		}
 	}
+	for (int end = 0; staged && end < 2; end++)
+		r[count++] = (struct gdr_result){.cell = {.staged = true, .reverse = end},
+						 .host = host[end]};
 	return count;
 }
 
 const char *gdr_cell_name(const struct gdr_cell *c)
 {
+	if (c->staged)
+		return "staged";
 	if (c->from_gpu)
 		return c->into_gpu ? "gdr" : "read";
 	return c->into_gpu ? "write" : "host";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * cell: one test case of gdr_bw, defined by the source and destination memory and the direction;
- * and its results. Pure functions: which ends have a GPU determines the cells.
+ * and its results. Pure functions: what the ends have of GPUs determines the cells.
  */
 #pragma once
 
@@ -11,17 +11,18 @@
 
 struct gdr_cell {
 	bool from_gpu, into_gpu; /* the memory of the source and of the sink; false: the host's */
+	bool staged;             /* neither: GPU memory is copied, by way of the host's */
 	bool reverse;            /* the server sends */
 };
 
-#define GDR_CELLS_MAX 8
+#define GDR_CELLS_MAX 10
 
 /* The kind of a cell's rounds, for the end that sends. Kind 0 is a plain round. */
-#define GDR_KINDS 4
+#define GDR_KINDS 5 /* the last one is staged */
 unsigned gdr_cell_kind(const struct gdr_cell *c);
 void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind);
 
-const char *gdr_cell_name(const struct gdr_cell *c);      /* "host", "read", "write", "gdr" */
+const char *gdr_cell_name(const struct gdr_cell *c);      /* "host", "read", "write", "gdr", "staged" */
 const char *gdr_cell_words(const struct gdr_cell *c);     /* "GPU to host" */
 const char *gdr_cell_direction(const struct gdr_cell *c); /* "client->server" */
 
@@ -31,6 +32,7 @@ bool gdr_cell_is_direct(const struct gdr_cell *c);
 struct gdr_result {
 	struct gdr_cell cell;
 	const struct gdr_result *host; /* result of host memory in the same direction */
+	uint64_t message_bytes;
 	double *gbps;                  /* per turn: the rate of its window; 0: not measured */
 	unsigned turns;                /* number of turns so far */
 	unsigned windows;              /* number of turns in which this cell was measured */
@@ -44,10 +46,11 @@ struct gdr_result {
 
 /*
  * Fill R with a result for each cell of two ends, host memory first, in the order of the table.
- * GPU[0] of the client and GPU[1] of the server: the NIC reaches GPU memory there. Returns their
- * number. They point to each other, so R must not be moved.
+ * DIRECT[0] of the client and DIRECT[1] of the server: the NIC reaches GPU memory there. STAGED: an
+ * end has a GPU; these cells are the last ones. Returns their number. They point to each other, so
+ * R must not be moved.
  */
-unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const bool gpu[2]);
+unsigned gdr_results(struct gdr_result r[GDR_CELLS_MAX], const bool direct[2], bool staged);
 
 /*
  * Set ORDER to 0 … CELLS - 1 in the order of TURN: each is the first one once in CELLS turns, and

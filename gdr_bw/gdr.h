@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * gdr: gdr_bw's data at one end, in addition to the session's: a GPU buffer that the NIC reaches,
- * and where the memories of the other end are.
+ * what copies through host memory need, and where the memories of the other end are.
  */
 #pragma once
 
 #include "loop/loops.h"
 #include "loop/round.h"
+#include "loop/staged.h"
 #include "measure/measure.h"
 #include "report/report.h"
 #include "verbs/mem.h"
@@ -19,17 +20,27 @@ struct gdr_place {
 	uint32_t lkey, rkey;
 };
 
+enum {
+	GDR_HOST, /* the session's */
+	GDR_GPU,
+	GDR_SLOTS, /* of copies: loop/staged.h */
+	GDR_WORDS,
+	GDR_PLACES
+};
+
 struct gdr {
 	struct measure *ms;
-	struct mem buffer;                  /* of the GPU */
-	struct gdr_place here[2], there[2]; /* the host's memory, the GPU's */
+	struct mem mem[GDR_PLACES]; /* of the places, but the session's */
+	struct memory data;         /* of the GPU: what is copied */
+	struct gpu_stream *stream;
+	struct gdr_place here[GDR_PLACES], there[GDR_PLACES];
 	struct gdr_side mine, theirs;
 	/* the client's: */
 	struct gdr_result result[GDR_CELLS_MAX];
 	unsigned results;
 	unsigned turns;                   /* so far */
 	struct ratio_attr attr;           /* how the windows are judged; owns scratch, which is */
-					  /* followed by the windows */
+					  /* followed by the windows; without staged cells */
 	const struct gdr_result *running; /* the current cell */
 	struct verdict verdict;
 };

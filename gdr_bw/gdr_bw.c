@@ -3,8 +3,9 @@
  * gdr_bw: does GPUDirect RDMA work here, is it as fast as host memory, and if not, why?
  *
  * The same WRITEs run between host and GPU memory of both ends, in both directions, window by
- * window in turn, so that what disturbs one kind disturbs all. Posted, polled and timed: as in
- * write_bw.
+ * window in turn, so that what disturbs one kind disturbs all; also copies through host memory,
+ * which is what there is without GPUDirect. Posted, polled and timed: as in write_bw, and
+ * loop/staged.h.
  *
  * cell.c: which cells there are, and their order; turns.c: the windows; ratio.c: GPU memory's rate
  * as a fraction of host memory's; verdict.c: what is said of it; show.c: the output.
@@ -18,6 +19,29 @@
 
 #define EXPECT_BYTES 16384 /* smaller messages may be limited by their number, not their bytes */
 
+/* Run this end of a staged round: the source (SEND), or the sink. */
+static int run_staged(struct round *r, bool send)
+{
+	struct gdr *g = r->own;
+	const struct gdr_place *slots = &g->there[GDR_SLOTS], *words = &g->there[GDR_WORDS];
+	struct staged s = {
+		.round = r,
+		.stream = g->stream,
+		.data = g->data.addr,
+		.slots = &g->mem[GDR_SLOTS],
+		.words = &g->mem[GDR_WORDS],
+		.slots_there = {slots->addr, slots->stride, slots->rkey},
+		.words_there = {words->addr, 0, words->rkey},
+	};
+
+	return send ? staged_send(&s) : staged_receive(&s);
+}
+
+static int follow(struct round *r)
+{
+	return run_staged(r, false);
+}
+
 /* The round's messages go from this end's memory into the other's, as its kind says. */
 static int lead(struct round *r)
 {
@@ -28,6 +52,8 @@ static int lead(struct round *r)
 	if (!r->kind)
 		return stream_run(r);
 	gdr_cell_of_kind(&c, r->kind);
+	if (c.staged)
+		return run_staged(r, true);
 	from = &g->here[c.from_gpu];
 	into = &g->there[c.into_gpu];
 	if (!from->lkey || !into->rkey)
@@ -61,6 +87,7 @@ static struct verdict_facts facts_of(const struct gdr *g)
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,
+		.staged = g->results > g->attr.results ? &g->result[g->attr.results] : NULL,
 	};
 
 	/* A bad completion, here or at the peer, where the NIC had to access GPU memory. */
@@ -76,11 +103,15 @@ static struct verdict_facts facts_of(const struct gdr *g)
 static int make_cells(struct gdr *g)
 {
 	struct verdict_facts f = facts_of(g);
+	bool gpu = g->mine.gpu || g->theirs.gpu;
 
-	g->results = gdr_results(g->result, (const bool[]){g->mine.direct, g->theirs.direct});
+	g->results = gdr_results(g->result, (const bool[]){g->mine.direct, g->theirs.direct}, gpu);
+	g->attr.results = g->results - 2 * gpu;
 	for (unsigned i = 0; i < g->results; i++) {
 		struct gdr_result *r = &g->result[i];
 
+		r->message_bytes = r->cell.staged ? STAGED_CHUNK_BYTES
+						  : g->ms->options->experiment.size_bytes;
 		r->ceiling_gbps =
 			gdr_least(f.line_gbps, verdict_way(&r->cell, f.side).ceiling_gbps);
 		if (g->ms->options->experiment.size_bytes >= EXPECT_BYTES || f.given)
@@ -162,6 +193,7 @@ const struct test gdr_bw = {
 		      .another = IBV_WR_RDMA_WRITE,
 		      .peer_allows = IBV_ACCESS_REMOTE_WRITE},
 	.lead = lead,
+	.follow = follow,
 	.kinds = GDR_KINDS,
 	.open = gdr_open,
 	.close = gdr_close,

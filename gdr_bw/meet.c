@@ -43,7 +43,7 @@ static void write_end(const struct gdr *g, json_t *to)
 {
 	json_t *places = json_array();
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < GDR_PLACES; i++)
 		json_array_append_new(places,
 				      fields_write(&place_table, &g->here[i], json_object()));
 	json_object_set_new(to, "places", places);
@@ -56,7 +56,7 @@ static int read_end(struct gdr *g, const json_t *from)
 	const json_t *side = json_object_get(from, "side");
 	struct fault *f = g->ms->fault;
 
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < GDR_PLACES; i++)
 		if (fields_read(&place_table, &g->there[i], json_array_get(places, i), f))
 			return -1;
 	memset(&g->theirs, 0, sizeof(g->theirs));
@@ -69,13 +69,12 @@ static int read_end(struct gdr *g, const json_t *from)
 static int find_path(struct gdr *g)
 {
 	const struct endpoint *ep = g->ms->ep;
-	void *host = (void *)(uintptr_t)g->here[0].addr;
 	uint64_t end = clock_now_ns() + AWAKE_NS;
 	struct fault unreadable = {0};
 	struct path_tree *t = NULL;
 
-	while (g->mine.direct && clock_now_ns() < end)
-		if (gpu_copy_out(ep->gpu, host, g->here[1].addr, ep->options->experiment.size_bytes,
+	while (g->mine.gpu && clock_now_ns() < end)
+		if (gpu_copy_out(ep->gpu, g->mem[GDR_SLOTS].memory.host, g->data.addr, STAGED_CHUNK_BYTES,
 				 g->ms->fault))
 			return -1;
 	if (g->mine.gpu && path_open(&t, &unreadable) == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Allocates and registers GPU memory at one end, or finds out why the NIC cannot reach any. */
+/* Allocates and registers memory at one end, or finds out why the NIC cannot reach the GPU's. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +17,28 @@ static void note_reason(struct gdr_side *side, const char *what, const struct fa
 	text_copy(side->fix, sizeof(side->fix), f->fix);
 }
 
+/* The other end knows memory I of this one by its keys. */
+static int add_place(struct gdr *g, unsigned i, uint64_t stride)
+{
+	const struct mem *m = &g->mem[i];
+
+	g->here[i] = (struct gdr_place){m->memory.addr, stride, m->lkey, m->rkey};
+	return 0;
+}
+
 /* A slice of GPU memory for each QP, or room for the largest message, by the route of --gpu-path. */
 static int make_gpu_buffer(struct gdr *g)
 {
 	struct endpoint *ep = g->ms->ep;
 	struct worker *w = &ep->worker[0];
-	uint64_t stride = g->here[0].stride, bytes = w->qps.count * stride;
+	uint64_t stride = g->here[GDR_HOST].stride, bytes = w->qps.count * stride;
 
 	if (bytes < ep->largest_bytes)
 		bytes = ep->largest_bytes;
-	if (endpoint_gpu_memory(w, bytes, worker_access(w), &g->buffer) == 0) {
+	if (endpoint_gpu_memory(w, bytes, worker_access(w), &g->mem[GDR_GPU]) == 0) {
 		g->mine.direct = true;
-		g->mine.relaxed_ordering = g->buffer.gpu_mr.relaxed_ordering;
-		g->here[1] = (struct gdr_place){g->buffer.memory.addr, stride, g->buffer.lkey,
-						g->buffer.rkey};
-		return 0;
+		g->mine.relaxed_ordering = g->mem[GDR_GPU].gpu_mr.relaxed_ordering;
+		return add_place(g, GDR_GPU, stride);
 	}
 	*g->ms->fault = w->fault;
 	if (w->fault.code != FAULT_UNAVAILABLE || ep->options->local.gpu_path != GPU_PATH_AUTO)
@@ -42,11 +49,34 @@ static int make_gpu_buffer(struct gdr *g)
 	return 0;
 }
 
+/* Make BYTES of host memory for copies, as place I. */
+static int make_host(struct gdr *g, unsigned i, size_t bytes, unsigned access)
+{
+	struct worker *w = &g->ms->ep->worker[0];
+	struct mem_attr attr = {w->qps.pd, {.bytes = bytes, .pin = &w->pin}, .access = access};
+
+	return mem_init(&g->mem[i], &attr, g->ms->fault) || add_place(g, i, 0) ? -1 : 0;
+}
+
+/* Make what copies through host memory need, of GPU if this end has one. */
+static int make_staged(struct gdr *g, struct gpu *gpu)
+{
+	struct memory_attr data = {.gpu = gpu, .bytes = STAGED_CHUNK_BYTES};
+	size_t bytes = STAGED_SLOTS * STAGED_CHUNK_BYTES;
+	struct fault *f = g->ms->fault;
+
+	if (make_host(g, GDR_SLOTS, bytes, worker_access(&g->ms->ep->worker[0])) ||
+	    make_host(g, GDR_WORDS, STAGED_WORDS * sizeof(uint64_t), IBV_ACCESS_REMOTE_WRITE) ||
+	    (gpu && memory_alloc(&g->data, &data, f)))
+		return -1;
+	return gpu ? gpu_stream_open(&g->stream, gpu, g->mem[GDR_SLOTS].memory.host, bytes, f) : 0;
+}
+
 int gdr_open(struct measure *ms, void **own)
 {
 	struct worker *w = &ms->ep->worker[0];
 	struct round_slice memory = worker_buffers(w).into;
-	const struct gpu *gpu = ms->ep->gpu;
+	struct gpu *gpu = ms->ep->gpu;
 	struct gdr *g;
 
 	if (ms->options->experiment.plain)
@@ -56,10 +86,12 @@ int gdr_open(struct measure *ms, void **own)
 		return fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "allocating gdr_bw's state");
 	*own = g;
 	g->ms = ms;
-	g->here[0] = (struct gdr_place){memory.addr, memory.stride, memory.key, w->mem.rkey};
+	g->here[GDR_HOST] = (struct gdr_place){memory.addr, memory.stride, memory.key, w->mem.rkey};
 	g->mine.path.class = PATH_UNKNOWN;
 	if (ms->ep->server)
 		report_note(ms->report, "the client shows the results");
+	if (make_staged(g, gpu))
+		return -1;
 	if (!gpu) {
 		note_reason(&g->mine, ms->ep->gpu_absent.call, &ms->ep->gpu_absent);
 		return 0;
@@ -75,7 +107,10 @@ void gdr_close(void *own)
 
 	if (!g)
 		return;
-	mem_release(&g->buffer);
+	gpu_stream_close(g->stream);
+	memory_free(&g->data);
+	for (unsigned i = 0; i < GDR_PLACES; i++)
+		mem_release(&g->mem[i]);
 	free(g->attr.scratch);
 	free(g);
 }

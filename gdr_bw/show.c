@@ -10,18 +10,13 @@
 #include "gdr.h"
 #include "proto/fields.h"
 
-static uint64_t message_bytes(const struct gdr *g)
-{
-	return g->ms->options->experiment.size_bytes;
-}
-
 /* R's median as a fraction of host memory's; 0: host memory was not measured. */
 static double ratio_to_host(const struct gdr_result *r)
 {
 	return r->host->windows ? r->median / r->host->median : 0;
 }
 
-/* "host"; "dmabuf"; "dmabuf/peermem" if the ends differ, the source first. Returns BUF. */
+/* "host"; "copy"; "dmabuf"; "dmabuf/peermem" if the ends differ, the source first. Returns BUF. */
 static const char *route_of(const struct gdr *g, const struct gdr_cell *c, char *buf, size_t size)
 {
 	const struct rail *rail = g->ms->ep->rail;
@@ -30,7 +25,8 @@ static const char *route_of(const struct gdr *g, const struct gdr_cell *c, char 
 	bool two = c->from_gpu && c->into_gpu && strcmp(source->gpu.path, sink->gpu.path) != 0;
 
 	snprintf(buf, size, "%s%s%s",
-		 c->from_gpu   ? source->gpu.path
+		 c->staged     ? "copy"
+		 : c->from_gpu ? source->gpu.path
 		 : c->into_gpu ? sink->gpu.path
 			       : "host",
 		 two ? "/" : "", two ? sink->gpu.path : "");
@@ -48,9 +44,9 @@ static void table_row(const struct gdr *g, const struct gdr_result *r, FILE *out
 	double of_ceiling = r->ceiling_gbps > 0 ? r->median / r->ceiling_gbps : 0;
 	char route[48], host[16], ceiling[16];
 
-	fprintf(out, " %-5s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s\n",
+	fprintf(out, " %-6s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s\n",
 		gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell),
-		route_of(g, &r->cell, route, sizeof(route)), message_bytes(g), r->median, r->min,
+		route_of(g, &r->cell, route, sizeof(route)), r->message_bytes, r->median, r->min,
 		r->max, percent_text(r == r->host ? 0 : ratio_to_host(r), host, sizeof(host)),
 		percent_text(of_ceiling, ceiling, sizeof(ceiling)));
 }
@@ -85,7 +81,7 @@ static void show_table(const struct gdr *g, FILE *out)
 	bool gpu = g->mine.gpu || g->theirs.gpu;
 
 	if (g->results)
-		fprintf(out, " %-5s %-15s %-16s %-9s %12s %12s %12s %10s %13s\n", "cell",
+		fprintf(out, " %-6s %-15s %-16s %-9s %12s %12s %12s %10s %13s\n", "cell",
 			"direction", "route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]",
 			"of_host[%]", "of_ceiling[%]");
 	for (unsigned i = 0; i < g->results; i++)
@@ -110,6 +106,7 @@ static void show_table(const struct gdr *g, FILE *out)
 
 #define ROW(key, member, ...) FIELD_AS(key, struct gdr_result, member, __VA_ARGS__)
 static const struct field result_rows[] = {
+	ROW("message_bytes", message_bytes, FIELD_ALWAYS),
 	ROW("windows", windows, FIELD_ALWAYS),
 	ROW("messages", messages, FIELD_ALWAYS),
 	ROW("seconds", seconds, FIELD_ALWAYS),
@@ -124,10 +121,9 @@ static json_t *result_json(const struct gdr *g, const struct gdr_result *r)
 {
 	enum result_direction direction = r->cell.reverse ? RESULT_BACKWARD : RESULT_FORWARD;
 	char route[48];
-	json_t *to = json_pack("{s:s, s:s, s:s, s:I}", "cell", gdr_cell_name(&r->cell), "direction",
+	json_t *to = json_pack("{s:s, s:s, s:s}", "cell", gdr_cell_name(&r->cell), "direction",
 			       result_direction_name(direction), "route",
-			       route_of(g, &r->cell, route, sizeof(route)), "message_bytes",
-			       (json_int_t)message_bytes(g));
+			       route_of(g, &r->cell, route, sizeof(route)));
 
 	if (r != r->host && r->host->windows)
 		json_object_set_new(to, "of_host", json_real(ratio_to_host(r)));

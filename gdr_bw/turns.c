@@ -24,16 +24,24 @@ static uint64_t window_ns(const struct gdr *g)
 	return (e->duration_ns ? e->duration_ns : CELL_NS) / e->windows;
 }
 
-static int run_window(struct gdr *g, struct gdr_result *r, bool warmup, struct record *rec)
+/* Messages of R in a window with -n, which counts those of each QP; a staged cell has one. */
+static uint64_t window_messages(const struct gdr *g, const struct gdr_result *r)
 {
 	const struct experiment *e = &g->ms->options->experiment;
+	uint64_t chunks = e->iters * e->qps * e->size_bytes / STAGED_CHUNK_BYTES;
+
+	return !r->cell.staged ? e->iters : chunks ? chunks : 1;
+}
+
+static int run_window(struct gdr *g, struct gdr_result *r, bool warmup, struct record *rec)
+{
 	uint64_t ns = window_ns(g);
 	struct round_attr attr = {
 		.kind = gdr_cell_kind(&r->cell),
 		.reverse = r->cell.reverse,
 		.warmup = warmup,
-		.message_bytes = e->size_bytes,
-		.target = ns ? 0 : e->iters,
+		.message_bytes = r->message_bytes,
+		.target = ns ? 0 : window_messages(g, r),
 		.duration_ns = warmup && ns > WARMUP_NS ? WARMUP_NS : ns,
 	};
 
@@ -98,7 +106,6 @@ int gdr_turns_init(struct gdr *g)
 	size_t most;
 
 	a->result = g->result;
-	a->results = g->results;
 	a->within = (double)g->ms->options->output.within_percent / 100;
 	a->first = (unsigned)g->ms->options->experiment.windows;
 	most = most_windows(g);

@@ -143,6 +143,8 @@ static void put_ends(struct subject *s, bool gpu)
 			put(s, "fix", "%s", side[i]->fix);
 	if (host)
 		put(s, "host", "%s", RATE(a->result[0].median));
+	if (s->x->staged && s->x->staged->windows)
+		put(s, "staged", "%s", RATE(s->x->staged->median));
 	put_if(s, "unasked", !host && !gpu);
 }
 

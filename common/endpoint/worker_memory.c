@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
+#include "loop/staged.h"
 #include "plan/limits.h"
 #include "verbs/transport.h"
 
@@ -16,11 +17,13 @@
 
 /*
  * The bytes that a client's experiment needs at this end if a worker needs BYTES. gdr_bw without
- * --plain has one in host memory and one in the GPU's.
+ * --plain has one in host memory and one in the GPU's, and the slots of copies.
  */
 static uint64_t all_buffers(const struct endpoint *ep, uint64_t bytes)
 {
-	return bytes * (ep->own_schedule && ep->gpu ? 2 : ep->workers);
+	if (ep->own_schedule)
+		return bytes * (ep->gpu ? 2 : 1) + STAGED_SLOTS * STAGED_CHUNK_BYTES;
+	return bytes * ep->workers;
 }
 
 /* Offsets in the buffer. */

@@ -12,11 +12,16 @@
 
 #define ASYNC_EVENT_MS 50
 
-/* The loop of the program that fits its memory: with immediate data, or without. NULL: none. */
-static round_loop *loop_of(const struct endpoint *ep, bool follower)
+/*
+ * The loop of the program for rounds of KIND that fits its memory: with immediate data, or without.
+ * NULL: none.
+ */
+static round_loop *loop_of(const struct endpoint *ep, unsigned kind, bool follower)
 {
 	const struct test *t = ep->test;
 
+	if (follower && kind != t->kinds)
+		return NULL;
 	if (ep->immediate)
 		return follower ? t->follow_immediate : t->lead_immediate;
 	return follower ? t->follow : t->lead;
@@ -88,7 +93,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 {
 	struct measure *ms = meas->ms;
 	const struct round_attr *attr = &meas->attr;
-	bool passive = !leads && !loop_of(ms->ep, true);
+	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
 	bool shown = !attr->warmup && !attr->kind && !passive;
 	bool endless = attr->target == ROUND_ENDLESS;
 
@@ -130,22 +135,20 @@ static int run_loop(struct meter *t, round_loop *loop)
 
 static int lead_part(struct measurement *meas, struct meter *t)
 {
-	(void)meas;
-	return run_loop(t, loop_of(t->ep, false));
+	return run_loop(t, loop_of(t->ep, meas->attr.kind, false));
 }
 
 static int follow_part(struct measurement *meas, struct meter *t)
 {
-	(void)meas;
-	return run_loop(t, loop_of(t->ep, true));
+	return run_loop(t, loop_of(t->ep, meas->attr.kind, true));
 }
 
 /* Both directions: send all messages and receive meanwhile, then receive the rest. */
 static int both_part(struct measurement *meas, struct meter *t)
 {
-	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, true) : NULL;
+	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, 0, true) : NULL;
 
-	if (run_loop(t, loop_of(t->ep, false)))
+	if (run_loop(t, loop_of(t->ep, 0, false)))
 		return -1;
 	if (atomic_fetch_sub(&meas->sending, 1) == 1)
 		watch_sent(meas->watch);

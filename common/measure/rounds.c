@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "loop/staged.h"
 #include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
@@ -77,9 +78,11 @@ static int check_run_number(struct repeat *r, uint64_t run, struct fault *f)
 	return fault_raise(f, FAULT_PEER, 0, "the client's runs are out of order");
 }
 
-/* True if BYTES is a size of the experiment: memory is allocated only for these. */
+/* True if BYTES is a size of the experiment, or of a copy: memory is allocated only for these. */
 static bool is_planned(const struct endpoint *ep, uint64_t bytes)
 {
+	if (ep->own_schedule && bytes == STAGED_CHUNK_BYTES)
+		return true;
 	for (uint64_t n = plan_first_size(&ep->options->experiment); n <= ep->largest_bytes; n *= 2)
 		if (n == bytes)
 			return true;
@@ -95,7 +98,6 @@ static int read_request(const json_t *m, const struct endpoint *ep, struct round
 	const char *wrong = NULL;
 
 	if (fields_read(&ask_table, attr, m, f) ||
-	    message_has(m, "message_bytes", attr->message_bytes <= ep->largest_bytes, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
 	    message_has(m, "kind", attr->kind <= kinds, f) ||
 	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))

@@ -275,6 +275,59 @@ static int cuda_flush(struct gpu *g, struct fault *f)
 	return rc ? cuda_failed(f, rc, "cuFlushGPUDirectRDMAWrites") : 0;
 }
 
+static int cuda_host_register(struct gpu *g, void *addr, size_t bytes)
+{
+	return CUDA_CALL(g, cuMemHostRegister_v2, addr, bytes, CU_MEMHOSTREGISTER_PORTABLE);
+}
+
+static void cuda_host_release(struct gpu *g, void *addr)
+{
+	CUDA_CALL(g, cuMemHostUnregister, addr);
+}
+
+static int cuda_stream_create(struct gpu *g, void **stream)
+{
+	return CUDA_CALL(g, cuStreamCreate, (CUstream *)stream, CU_STREAM_NON_BLOCKING);
+}
+
+static void cuda_stream_destroy(struct gpu *g, void *stream)
+{
+	CUDA_CALL(g, cuStreamSynchronize, stream);
+	CUDA_CALL(g, cuStreamDestroy_v2, stream);
+}
+
+static int cuda_event_create(struct gpu *g, void **event)
+{
+	return CUDA_CALL(g, cuEventCreate, (CUevent *)event, CU_EVENT_DISABLE_TIMING);
+}
+
+static void cuda_event_destroy(struct gpu *g, void *event)
+{
+	CUDA_CALL(g, cuEventDestroy_v2, event);
+}
+
+static int cuda_stream_in(struct gpu *g, void *stream, uint64_t to, const void *from, size_t bytes)
+{
+	return CUDA_CALL(g, cuMemcpyHtoDAsync_v2, to, from, bytes, stream);
+}
+
+static int cuda_stream_out(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes)
+{
+	return CUDA_CALL(g, cuMemcpyDtoHAsync_v2, to, from, bytes, stream);
+}
+
+static int cuda_stream_mark(struct gpu *g, void *stream, void *event)
+{
+	return CUDA_CALL(g, cuEventRecord, event, stream);
+}
+
+static int cuda_stream_done(struct gpu *g, void *event)
+{
+	int rc = CUDA_CALL(g, cuEventQuery, event);
+
+	return rc == CUDA_ERROR_NOT_READY ? 0 : rc ? -rc : 1;
+}
+
 const struct memory_ops *memory_cuda(void)
 {
 	static const struct memory_ops ops = {
@@ -289,9 +342,19 @@ const struct memory_ops *memory_cuda(void)
 		.close = cuda_close,
 		.copy_in = cuda_copy_in,
 		.copy_out = cuda_copy_out,
+		.host_register = cuda_host_register,
+		.host_release = cuda_host_release,
 		.export = cuda_export,
 		.flush = cuda_flush,
 		.has_peermem = cuda_has_peermem,
+		.stream_create = cuda_stream_create,
+		.stream_destroy = cuda_stream_destroy,
+		.event_create = cuda_event_create,
+		.event_destroy = cuda_event_destroy,
+		.stream_in = cuda_stream_in,
+		.stream_out = cuda_stream_out,
+		.stream_mark = cuda_stream_mark,
+		.stream_done = cuda_stream_done,
 		.error_name = cuda_error_name,
 		.failed = cuda_failed,
 		.why = cuda_why,

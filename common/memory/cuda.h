@@ -23,7 +23,11 @@
 	X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)	\
 	X(cuCtxSetCurrent) X(cuCtxSynchronize)				\
 	X(cuMemAlloc_v2) X(cuMemFree_v2) X(cuMemsetD8_v2)		\
-	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) X(cuPointerSetAttribute)
+	X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2)				\
+	X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoHAsync_v2)			\
+	X(cuPointerSetAttribute) X(cuMemHostRegister_v2) X(cuMemHostUnregister) \
+	X(cuStreamCreate) X(cuStreamDestroy_v2) X(cuStreamSynchronize)	\
+	X(cuEventCreate) X(cuEventDestroy_v2) X(cuEventRecord) X(cuEventQuery)
 #define CUDA_OPTIONAL_ENTRIES(X)					\
 	X(cuDeviceGetUuid_v2) /* 11.4; without _v2 9.2 */		\
 	X(cuMemGetHandleForAddressRange) /* 11.7 */			\

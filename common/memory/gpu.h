@@ -7,7 +7,7 @@
  * GPUs, and builds with or without a toolkit. Addresses are device addresses as uint64_t; the CPU
  * must not access them.
  *
- * One thread at a time may use a struct gpu; it need not be the thread that
+ * One thread at a time may use a struct gpu or a stream of it; it need not be the thread that
  * opened it. A driver's results are plain ints here.
  */
 #pragma once
@@ -120,3 +120,20 @@ static inline int gpu_flush(struct gpu *g, struct fault *f)
 {
 	return gpu_needs_flush(&g->info) && g->info.can_flush ? gpu_flush_now(g, f) : 0;
 }
+
+/*
+ * A non-blocking stream of copies from and to BYTES at HOST, which are registered with the driver.
+ * Copies run in order; a slot tells when its last copy is complete. Hot, except open and close,
+ * which is to be called after a failure, too. The calls return 0 or the driver's result, negative.
+ */
+#define GPU_STREAM_SLOTS 8
+struct gpu_stream;
+int gpu_stream_open(struct gpu_stream **s, struct gpu *g, void *host, size_t bytes,
+		    struct fault *f);
+void gpu_stream_close(struct gpu_stream *s); /* waits for copies in progress; NULL is allowed */
+int gpu_stream_copy_in(struct gpu_stream *s, unsigned slot, uint64_t to, const void *from,
+		       size_t bytes);
+int gpu_stream_copy_out(struct gpu_stream *s, unsigned slot, void *to, uint64_t from, size_t bytes);
+int gpu_stream_done(struct gpu_stream *s, unsigned slot); /* 1 done, 0 not yet, or negative */
+/* Raises the fault for such a failure RC. Cold; returns -1. */
+int gpu_stream_failed(const struct gpu_stream *s, int rc, struct fault *f) __attribute__((cold));

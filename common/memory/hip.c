@@ -30,7 +30,10 @@
 	X(hipInit) X(hipRuntimeGetVersion) X(hipGetDeviceCount) X(hipSetDevice) \
 	X(hipDeviceGetName) X(hipDeviceGetPCIBusId) X(hipDeviceGetAttribute) X(hipDeviceTotalMem) \
 	X(hipDeviceGetUuid) X(hipDeviceSynchronize)			\
-	X(hipMalloc) X(hipFree) X(hipMemsetD8) X(hipMemcpyHtoD) X(hipMemcpyDtoH)
+	X(hipMalloc) X(hipFree) X(hipMemsetD8) X(hipMemcpyHtoD) X(hipMemcpyDtoH) \
+	X(hipMemcpyHtoDAsync) X(hipMemcpyDtoHAsync) X(hipHostRegister) X(hipHostUnregister) \
+	X(hipStreamCreateWithFlags) X(hipStreamSynchronize) X(hipStreamDestroy) \
+	X(hipEventCreateWithFlags) X(hipEventRecord) X(hipEventQuery) X(hipEventDestroy)
 /* what may be missing: in HSA's library, and in HIP's before 7.0 */
 #define HSA_ENTRIES(X) X(hsa_init) X(hsa_system_get_info) X(hsa_amd_portable_export_dmabuf)
 /* clang-format on */
@@ -293,6 +296,59 @@ static int hip_flush(struct gpu *g, struct fault *f)
 	return fault_cause(f, "HIP has no call for that, and %s needs none", g->info.name);
 }
 
+static int hip_host_register(struct gpu *g, void *addr, size_t bytes)
+{
+	return HIP_CALL(g, hipHostRegister, addr, bytes, 0);
+}
+
+static void hip_host_release(struct gpu *g, void *addr)
+{
+	HIP_CALL(g, hipHostUnregister, addr);
+}
+
+static int hip_stream_create(struct gpu *g, void **stream)
+{
+	return HIP_CALL(g, hipStreamCreateWithFlags, stream, HIP_STREAM_NON_BLOCKING);
+}
+
+static void hip_stream_destroy(struct gpu *g, void *stream)
+{
+	HIP_CALL(g, hipStreamSynchronize, stream);
+	HIP_CALL(g, hipStreamDestroy, stream);
+}
+
+static int hip_event_create(struct gpu *g, void **event)
+{
+	return HIP_CALL(g, hipEventCreateWithFlags, event, HIP_EVENT_NO_TIMING);
+}
+
+static void hip_event_destroy(struct gpu *g, void *event)
+{
+	HIP_CALL(g, hipEventDestroy, event);
+}
+
+static int hip_stream_in(struct gpu *g, void *stream, uint64_t to, const void *from, size_t bytes)
+{
+	return HIP_CALL(g, hipMemcpyHtoDAsync, (void *)to, (void *)(uintptr_t)from, bytes, stream);
+}
+
+static int hip_stream_out(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes)
+{
+	return HIP_CALL(g, hipMemcpyDtoHAsync, to, (void *)(uintptr_t)from, bytes, stream);
+}
+
+static int hip_stream_mark(struct gpu *g, void *stream, void *event)
+{
+	return HIP_CALL(g, hipEventRecord, event, stream);
+}
+
+static int hip_stream_done(struct gpu *g, void *event)
+{
+	int rc = HIP_CALL(g, hipEventQuery, event);
+
+	return rc == HIP_NOT_READY ? 0 : rc ? -rc : 1;
+}
+
 const struct memory_ops *memory_hip(void)
 {
 	static const struct memory_ops ops = {
@@ -307,10 +363,20 @@ const struct memory_ops *memory_hip(void)
 		.close = hip_close,
 		.copy_in = hip_copy_in,
 		.copy_out = hip_copy_out,
+		.host_register = hip_host_register,
+		.host_release = hip_host_release,
 		.export = hip_export,
 		.moved_bytes = hip_moved_bytes,
 		.flush = hip_flush,
 		.has_peermem = hip_has_peermem,
+		.stream_create = hip_stream_create,
+		.stream_destroy = hip_stream_destroy,
+		.event_create = hip_event_create,
+		.event_destroy = hip_event_destroy,
+		.stream_in = hip_stream_in,
+		.stream_out = hip_stream_out,
+		.stream_mark = hip_stream_mark,
+		.stream_done = hip_stream_done,
 		.error_name = hip_error_name,
 		.failed = hip_failed,
 		.why = hip_why,

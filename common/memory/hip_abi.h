@@ -15,6 +15,8 @@
 
 #ifndef HIP_RESULT
 #define HIP_RESULT    int
+#define HIP_STREAM    void *
+#define HIP_EVENT     void *
 #define HIP_ATTRIBUTE int
 #define HIP_POINTER   void *
 #define HIP_UUID      struct hip_uuid
@@ -29,6 +31,8 @@ struct hip_uuid {
 enum {
 	HIP_ATTRIBUTE_INTEGRATED = 16,
 	HIP_ATTRIBUTE_LARGE_BAR = 10011,
+	HIP_STREAM_NON_BLOCKING = 1,
+	HIP_EVENT_NO_TIMING = 2,
 	HIP_RANGE_DMABUF = 1,
 	HIP_RANGE_PCIE = 1,
 	HSA_INFO_DMABUF = 0x204,
@@ -55,6 +59,17 @@ HIP_RESULT hipFree(void *addr);
 HIP_RESULT hipMemsetD8(HIP_POINTER to, unsigned char value, size_t bytes);
 HIP_RESULT hipMemcpyHtoD(HIP_POINTER to, void *from, size_t bytes);
 HIP_RESULT hipMemcpyDtoH(void *to, HIP_POINTER from, size_t bytes);
+HIP_RESULT hipMemcpyHtoDAsync(HIP_POINTER to, void *from, size_t bytes, HIP_STREAM stream);
+HIP_RESULT hipMemcpyDtoHAsync(void *to, HIP_POINTER from, size_t bytes, HIP_STREAM stream);
+HIP_RESULT hipHostRegister(void *addr, size_t bytes, unsigned int flags);
+HIP_RESULT hipHostUnregister(void *addr);
+HIP_RESULT hipStreamCreateWithFlags(HIP_STREAM *stream, unsigned int flags);
+HIP_RESULT hipStreamSynchronize(HIP_STREAM stream);
+HIP_RESULT hipStreamDestroy(HIP_STREAM stream);
+HIP_RESULT hipEventCreateWithFlags(HIP_EVENT *event, unsigned flags);
+HIP_RESULT hipEventRecord(HIP_EVENT event, HIP_STREAM stream);
+HIP_RESULT hipEventQuery(HIP_EVENT event);
+HIP_RESULT hipEventDestroy(HIP_EVENT event);
 
 HSA_RESULT hsa_init(void);
 HSA_RESULT hsa_system_get_info(HSA_INFO attribute, void *value);

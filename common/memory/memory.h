@@ -103,6 +103,18 @@ struct memory_ops {
 	int (*flush)(struct gpu *g, struct fault *f); /* gpu_flush_now() */
 	bool (*has_peermem)(void); /* its module is loaded; does not start the driver */
 
+	/* streams and their events, from and to registered host memory */
+	int (*host_register)(struct gpu *g, void *addr, size_t bytes);
+	void (*host_release)(struct gpu *g, void *addr);
+	int (*stream_create)(struct gpu *g, void **stream);
+	void (*stream_destroy)(struct gpu *g, void *stream); /* waits for its copies */
+	int (*event_create)(struct gpu *g, void **event);
+	void (*event_destroy)(struct gpu *g, void *event);
+	int (*stream_in)(struct gpu *g, void *stream, uint64_t to, const void *from, size_t bytes);
+	int (*stream_out)(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes);
+	int (*stream_mark)(struct gpu *g, void *stream, void *event);
+	int (*stream_done)(struct gpu *g, void *event); /* 1 done, 0 not yet, or negative */
+
 	/* The words: a result's name; the fault for a failed CALL (printf); and why NICs cannot
 	 * reach the memory: BYTES of a GPU for which REFUSAL and NUMBER were found. Both return -1.
 	 */

@@ -53,7 +53,7 @@ struct test {
 	 * creates them after QPs and memory exist, CLOSE (or NULL) is called before those are
 	 * released, and TASK runs at the server what is not a round; see measure/measure.h.
 	 */
-	unsigned kinds; /* its kinds of round are 1 … kinds */
+	unsigned kinds; /* its kinds of round are 1 … kinds; only the last one has a follow loop */
 	int (*open)(struct measure *m, void **own);
 	void (*close)(void *own);
 	int (*schedule)(struct measure *m);

@@ -244,9 +244,9 @@ def cells($runs; $o):
 	| "ceiling: link or PCIe" as $ceiling
 	| [$s | to_entries[] | select(.value.host != null and ($s | length) <= 2)
 		| {gbps: .value.host, name: "host memory, \(.value.legend): \(.value.host | figure) Gb/s", key}] as $hosts
-	| prelude($o; "GPU memory compared with host memory: \($rows | subject)"; $rows | shared("")),
+	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.cell != "staged")) | subject)"; $rows | shared("")),
 	  y_axis($o; $rows[] | .gbps, .high, .ceiling), axes($o; "cell and route to GPU memory"; "bandwidth [Gb/s]"),
-	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" then [.[0]]
+	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" or .[1] == "copy" then [.[0]]
 			else map(select(. != "")) end]; [];
 		($hosts[] | select($o.text | not) | "\(.gbps) title \(.name | quoted) with lines lw 2 dt (12,8) \(.key | color($o))"),
 		(to_entries[] | "$s\(.key) using ($1 - \($half)):5:(\($half * 2)):(0) with vectors nohead "

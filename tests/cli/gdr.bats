@@ -33,18 +33,21 @@ both_ended() { # CLIENT SERVER
 			[[ ${cell[3]} == 65536 ]] || fail "${cell[*]}"
 			positive "${cell[@]:4:4}"
 		done
+		cell staged "$direction" copy
+		[[ ${cell[3]} == 1048576 ]] || fail "${cell[*]}"
+		positive "${cell[@]:4:4}"
 	done
 	says client.out 'PASS GPUDirect' 'client: GPU 0 (' 'server: GPU 0 ('
 	silent server.out
 	json c.json '.status == "ok" and .verdict.level == "PASS" and .verdict.ratio > 0 and
-		(.results | map(.cell) | unique) == ["gdr", "host", "read", "write"] and
+		(.results | map(.cell) | unique) == ["gdr", "host", "read", "staged", "write"] and
 		(.results | all(.windows == 3 and
 			.bandwidth_min_gbps <= .bandwidth_gbps and .bandwidth_gbps <= .bandwidth_max_gbps)) and
-		(.results | map(select(.cell == "gdr")) | all(.of_host > 0)) and
+		(.results | map(select(.cell == "gdr" or .cell == "staged")) | length == 4 and all(.of_host > 0)) and
 		.gpu_ends.client.gpu and .gpu_ends.server.direct and .experiment.windows == 3'
 }
 
-@test "a GPU at one end only: its one-sided cells" {
+@test "a GPU at one end only: its one-sided cells, and copies at that end" {
 	driver none
 	server gdr_bw
 	driver
@@ -52,7 +55,8 @@ both_ended() { # CLIENT SERVER
 	both_ended 0 0
 	says client.out 'server: no GPU' 'libcuda.so.1'
 	json c.json '(.results | map(.cell + " " + .direction) | unique) ==
-		["host client_to_server", "host server_to_client", "read client_to_server", "write server_to_client"]'
+		["host client_to_server", "host server_to_client", "read client_to_server",
+		 "staged client_to_server", "staged server_to_client", "write server_to_client"]'
 }
 
 @test "no GPU at all: host memory is measured, and what is missing said; status 77" {

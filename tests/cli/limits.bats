@@ -117,8 +117,8 @@ over() {
 }
 
 @test "of gdr_bw without --plain, too" {
-	server gdr_bw --persistent --max-duration 4 --max-memory 4m
-	client gdr_bw -s 8m
+	server gdr_bw --persistent --max-duration 4 --max-memory 12m
+	client gdr_bw -s 8m # and 8 MiB for copies
 	ended client 2
 	says client.err '--max-memory'
 	client gdr_bw -s 64k -D 5 --windows 3

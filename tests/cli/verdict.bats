@@ -60,7 +60,7 @@ judged() {
 	driver
 	machine pix gpu_read_mbps=500
 	start_client gdr_bw --gpu-path peermem --windows 100 -D 6 -t 256 --expected-gbps 1 --within 5 --json=c.json
-	for _ in {1..38}; do await 'client round'; done # the 38th round: after 4 of warm-up, 8 windows of 4 cells
+	for _ in {1..56}; do await 'client round'; done # the 56th round: after 6 of warm-up, 8 windows of 6 cells
 	kill -TERM "${pid[server]}"
 	finish client server proxy
 	ended client 6
@@ -176,6 +176,7 @@ fall_after() { # WINDOWS [MBPS]
 	says client.err 'more windows of the cells that decide the verdict' 'undecided after 1 window:' 'more of 4 cells'
 	json c.json '.verdict.level == "PASS" and .verdict.windows > 1 and (.verdict.ratio_low > 0.7) and
 		.verdict.ratio_low <= .verdict.ratio and .verdict.ratio <= .verdict.ratio_high and
+		(.results | map(select(.cell == "staged")) | length == 2 and all(.windows == 1)) and
 		(.results | map(select(.cell == "host")) | all(.windows > 1))'
 }
 

@@ -67,7 +67,7 @@ over() { pair "$1" -c XRC "${@:2}" --json=c.json; }
 	client gdr_bw -c XRC -n 20 --windows 3 --within 100 --json=c.json
 	finish server
 	ended client 0
-	json c.json '[.results[].cell] | contains(["gdr"])'
+	json c.json '[.results[].cell] | contains(["gdr", "staged"])'
 }
 
 # bats test_tags=rxe

@@ -174,7 +174,7 @@ static void one_run(const struct world *w, struct ground *g, bool both)
 	g->in_state = draw(&g->seed) < w->shared;
 	g->attr = (struct ratio_attr){
 		.result = g->result, .within = 0.05, .first = FIRST, .scratch = g->scratch};
-	g->attr.results = gdr_results(g->result, (const bool[]){true, both});
+	g->attr.results = gdr_results(g->result, (const bool[]){true, both}, false);
 	for (unsigned i = 0; i < g->attr.results; i++) {
 		g->result[i].gbps = g->gbps[i];
 		g->result[i].expected_gbps = w->nothing_expected ? 0 : 0.95 * LINE;

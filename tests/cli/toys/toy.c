@@ -198,6 +198,53 @@ static int toy_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, st
 	return copy(to, (const void *)(uintptr_t)from, bytes);
 }
 
+static int toy_host_register(struct gpu *g, void *addr, size_t bytes)
+{
+	(void)g, (void)addr, (void)bytes;
+	return 0;
+}
+
+static void toy_host_release(struct gpu *g, void *addr)
+{
+	(void)g, (void)addr;
+}
+
+/* A copy is complete when it was submitted, so a stream and an event need nothing. */
+static int toy_create(struct gpu *g, void **made)
+{
+	*made = g;
+	return 0;
+}
+
+static void toy_destroy(struct gpu *g, void *made)
+{
+	(void)g, (void)made;
+}
+
+static int toy_stream_in(struct gpu *g, void *stream, uint64_t to, const void *from, size_t bytes)
+{
+	(void)g, (void)stream;
+	return copy((void *)(uintptr_t)to, from, bytes);
+}
+
+static int toy_stream_out(struct gpu *g, void *stream, void *to, uint64_t from, size_t bytes)
+{
+	(void)g, (void)stream;
+	return copy(to, (const void *)(uintptr_t)from, bytes);
+}
+
+static int toy_stream_mark(struct gpu *g, void *stream, void *event)
+{
+	(void)g, (void)stream, (void)event;
+	return 0;
+}
+
+static int toy_stream_done(struct gpu *g, void *event)
+{
+	(void)g, (void)event;
+	return 1;
+}
+
 const struct memory_ops *memory_toy(void)
 {
 	static const struct memory_ops ops = {
@@ -212,10 +259,20 @@ const struct memory_ops *memory_toy(void)
 		.close = toy_close,
 		.copy_in = toy_copy_in,
 		.copy_out = toy_copy_out,
+		.host_register = toy_host_register,
+		.host_release = toy_host_release,
 		.export = toy_export,
 		.moved_bytes = toy_moved_bytes,
 		.flush = toy_flush,
 		.has_peermem = toy_has_peermem,
+		.stream_create = toy_create,
+		.stream_destroy = toy_destroy,
+		.event_create = toy_create,
+		.event_destroy = toy_destroy,
+		.stream_in = toy_stream_in,
+		.stream_out = toy_stream_out,
+		.stream_mark = toy_stream_mark,
+		.stream_done = toy_stream_done,
 		.error_name = toy_error_name,
 		.failed = toy_failed,
 		.why = toy_why,

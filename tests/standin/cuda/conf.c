@@ -160,7 +160,9 @@ CUresult sim_enter(const char *call, bool needs_context)
 		rc = CUDA_ERROR_NOT_INITIALIZED;
 	if (!rc && needs_context && !sim_current())
 		rc = CUDA_ERROR_INVALID_CONTEXT;
-	if (rc)
+	if (!rc)
+		sim_progress();
+	else
 		sim_unlock();
 	return rc;
 }
@@ -204,8 +206,10 @@ static __attribute__((destructor)) void report(void)
 	if (!out)
 		return;
 	fprintf(out,
-		"memory %lu/%lu contexts %lu/%lu exports %lu flushes %lu in %lu out %lu\n",
-		n->frees, n->allocs, n->releases, n->retains, n->exports, n->flushes,
+		"memory %lu/%lu streams %lu/%lu events %lu/%lu contexts %lu/%lu host %lu/%lu "
+		"exports %lu flushes %lu in %lu out %lu\n",
+		n->frees, n->allocs, n->streams_gone, n->streams, n->events_gone, n->events,
+		n->releases, n->retains, n->unregisters, n->registers, n->exports, n->flushes,
 		n->copies[SIM_IN], n->copies[SIM_OUT]);
 	fclose(out);
 }

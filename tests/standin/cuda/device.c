@@ -171,5 +171,6 @@ EXPORTED CUresult cuCtxSynchronize(void)
 
 	if (rc)
 		return rc;
+	sim_drain();
 	return sim_leave(CUDA_SUCCESS);
 }

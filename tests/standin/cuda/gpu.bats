@@ -94,6 +94,7 @@ two='name=Tesla_T4 uuid=aa01 pci=0000:3B:00.0 cc=7.5 memory=15g
 	[ "$output" = "801 CUDA_ERROR_NOT_SUPPORTED fd none offset 0" ]
 	DRIVER=cuda-11.2 run -0 probe flush
 	[ "$output" = needed ]
+	DRIVER=cuda-11.2 says 1 "a copy between GPU and host memory: CUDA_ERROR_INVALID_VALUE" stream
 }
 
 @test "a GPU by index, UUID and PCI address" {
@@ -129,7 +130,7 @@ two='name=Tesla_T4 uuid=aa01 pci=0000:3B:00.0 cc=7.5 memory=15g
 	export SIMCUDA_REPORT=$BATS_TEST_TMPDIR/report
 	probe alloc 1 100000 3000000 65536
 	SIMCUDA_MISALIGN=4096 probe alloc 1 100000 3000000
-	while read -r _ blocks _ contexts _; do
+	while read -r _ blocks _ _ _ _ _ contexts _; do
 		[ "${blocks%/*}" = "${blocks#*/}" ]
 		[ "$contexts" = 1/1 ]
 	done < "$SIMCUDA_REPORT"
@@ -191,10 +192,23 @@ two='name=Tesla_T4 uuid=aa01 pci=0000:3B:00.0 cc=7.5 memory=15g
 	SIMCUDA_GPUS=ordering=0 SIMCUDA_FAIL=cuFlushGPUDirectRDMAWrites:1:999 says 1 "cuFlushGPUDirectRDMAWrites: CUDA_ERROR_UNKNOWN" flush
 }
 
-@test "another thread than the one that opened it" {
+@test "streams and events" {
 	export SIMCUDA_REPORT=$BATS_TEST_TMPDIR/report
+	says 1 "a copy between GPU and host memory: CUDA_ERROR_INVALID_VALUE" stream
+	grep -q '^memory 1/1 streams 1/1 events 8/8 contexts 1/1 host 1/1 ' "$SIMCUDA_REPORT"
 	probe threads
-	grep -q '^memory 1/1 contexts 1/1 ' "$SIMCUDA_REPORT"
+}
+@test "copies in flight: in order, in time, and not before" {
+	local took
+	took=$(SIMCUDA_D2H_GBPS=0.5 probe order)
+	echo "$took"
+	((${took% us} >= 8388)) # 512 KiB at 0.5 Gb/s
+}
+@test "calls of a stream that fail" {
+	SIMCUDA_FAIL=cuStreamCreate:1:2 says 1 "a CUDA stream for 524288 bytes: CUDA_ERROR_OUT_OF_MEMORY" stream
+	SIMCUDA_FAIL=cuEventCreate:5:2 says 1 "a CUDA stream for 524288 bytes: CUDA_ERROR_OUT_OF_MEMORY" stream
+	SIMCUDA_FAIL=cuMemHostRegister:1:712 says 1 "a CUDA stream for 524288 bytes: CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED" stream
+	SIMCUDA_FAIL=cuEventQuery:2+:700 says 5 "rc == 1" stream
 }
 @test "a library for each process that links nothing" {
 	run ! bash -c "ldd '$BUILD/tests/gpu_probe' | grep cuda"

@@ -24,8 +24,15 @@ struct block {
 	int fd;
 };
 
+struct pinned {
+	struct pinned *next;
+	const char *addr;
+	size_t bytes;
+};
+
 static struct {
 	struct block *blocks;
+	struct pinned *pinned;
 	uint64_t next_address;
 } mem = {.next_address = FIRST_ADDRESS};
 
@@ -124,6 +131,7 @@ EXPORTED CUresult cuMemFree_v2(CUdeviceptr addr)
 
 	if (rc)
 		return rc;
+	sim_drain();
 	for (at = &mem.blocks; *at && (*at)->base != addr; at = &(*at)->next)
 		;
 	b = *at;
@@ -159,7 +167,7 @@ static CUresult copy(enum sim_way way, char *to, const char *from, size_t bytes)
 		uint64_t due;
 
 		n = bytes - at < SIM_SLICE ? bytes - at : SIM_SLICE;
-		due = sim_due(way, n, !at);
+		due = sim_due(way, n, 0, !at);
 		sim_unlock();
 		sim_wait(due);
 		sim_lock();
@@ -285,6 +293,57 @@ EXPORTED CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget ta
 		return rc;
 	sim_conf()->count.flushes++;
 	return sim_leave(sim_current()->flush & 1 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
+}
+
+bool sim_is_registered(const void *addr, size_t bytes)
+{
+	const struct pinned *p;
+
+	for (p = mem.pinned; p; p = p->next)
+		if ((const char *)addr >= p->addr &&
+		    (const char *)addr + bytes <= p->addr + p->bytes)
+			return true;
+	return false;
+}
+
+EXPORTED CUresult cuMemHostRegister_v2(void *addr, size_t bytes, unsigned flags)
+{
+	CUresult rc = sim_enter("cuMemHostRegister", true);
+	struct pinned *p;
+
+	(void)flags;
+	if (rc)
+		return rc;
+	if (!addr || !bytes)
+		return sim_leave(CUDA_ERROR_INVALID_VALUE);
+	if (sim_is_registered(addr, 1))
+		return sim_leave(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+	p = malloc(sizeof(*p));
+	if (!p)
+		return sim_leave(CUDA_ERROR_OUT_OF_MEMORY);
+	*p = (struct pinned){mem.pinned, addr, bytes};
+	mem.pinned = p;
+	sim_conf()->count.registers++;
+	return sim_leave(CUDA_SUCCESS);
+}
+
+EXPORTED CUresult cuMemHostUnregister(void *addr)
+{
+	CUresult rc = sim_enter("cuMemHostUnregister", true);
+	struct pinned **at, *p;
+
+	if (rc)
+		return rc;
+	sim_drain();
+	for (at = &mem.pinned; *at && (*at)->addr != addr; at = &(*at)->next)
+		;
+	p = *at;
+	if (!p)
+		return sim_leave(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+	*at = p->next;
+	free(p);
+	sim_conf()->count.unregisters++;
+	return sim_leave(CUDA_SUCCESS);
 }
 
 /*

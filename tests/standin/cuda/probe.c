@@ -59,9 +59,10 @@ static const struct {
 } actions[] = {
 	{"list", list},           {"open", open_one},       {"names", names},
 	{"alloc", probe_alloc},   {"copies", probe_copies}, {"export", probe_export},
-	{"flush", probe_flush},   {"touch", probe_touch},   {"flips", probe_flips},
-	{"threads", probe_threads}, {"routes", probe_routes}, {"choose", probe_choose},
-	{"register", probe_register}, {"move", probe_move}, {"pair", probe_pair},
+	{"flush", probe_flush},   {"stream", probe_stream}, {"order", probe_order},
+	{"touch", probe_touch},   {"flips", probe_flips},   {"threads", probe_threads},
+	{"routes", probe_routes}, {"choose", probe_choose}, {"register", probe_register},
+	{"move", probe_move},     {"pair", probe_pair},
 };
 
 void probe_print(const struct gpu_info *i)

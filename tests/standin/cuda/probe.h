@@ -8,7 +8,7 @@
 typedef int probe_action(char **arg, struct fault *f);
 
 probe_action probe_alloc, probe_copies, probe_export, probe_flush;
-probe_action probe_touch, probe_flips, probe_threads;
+probe_action probe_stream, probe_order, probe_touch, probe_flips, probe_threads;
 probe_action probe_routes, probe_choose, probe_register, probe_move, probe_pair;
 
 void probe_print(const struct gpu_info *info);

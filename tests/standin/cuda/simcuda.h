@@ -5,7 +5,7 @@
  * Device memory has two mappings. Programs get device addresses that the CPU cannot access: an
  * access crashes, as it should. Copies and simulated NICs use the other, hidden mapping.
  *
- * Every call that uses shared state holds sim_lock().
+ * Every call that uses shared state holds sim_lock(); sim_progress() carries out what is due.
  */
 #ifndef SIMCUDA_H
 #define SIMCUDA_H
@@ -60,7 +60,8 @@ enum sim_way {
 };
 
 struct sim_counts {
-	unsigned long allocs, frees, retains, releases, exports, flushes, copies[SIM_WAYS];
+	unsigned long allocs, frees, streams, streams_gone, events, events_gone, retains, releases;
+	unsigned long registers, unregisters, exports, flushes, copies[SIM_WAYS];
 };
 
 struct sim_conf {
@@ -111,15 +112,20 @@ int sim_export_whole(CUdeviceptr addr, size_t bytes, uint64_t *offset);
 struct sim_gpu *sim_gpu_of(CUdeviceptr addr);
 /* ../hip/place.c, else nothing: BYTES more or fewer of G's memory are in use. */
 void sim_placed(struct sim_gpu *g, int64_t bytes) __attribute__((weak));
+bool sim_is_registered(const void *addr, size_t bytes);
 
 /*
- * copy.c: copies are done in slices, so that moving the data keeps up with the simulated time.
- * sim_due() gives a slice to the engine of WAY, and returns when it is done.
+ * stream.c: copies are done in slices, so that moving the data keeps up with the simulated time.
+ * sim_due() gives a slice to the engine of WAY, to start at AFTER_NS or later, and returns when it
+ * is done.
  */
 #define SIM_SLICE ((size_t)256 << 10)
-uint64_t sim_due(enum sim_way way, size_t bytes, bool first);
+uint64_t sim_now_ns(void);
+uint64_t sim_due(enum sim_way way, size_t bytes, uint64_t after_ns, bool first);
 /* Copy a slice now. LAST counts the copy, which may get a wrong bit. */
 void sim_move(enum sim_way way, void *to, const void *from, size_t bytes, bool last);
 void sim_wait(uint64_t due_ns);
+void sim_progress(void);
+void sim_drain(void); /* wait for everything */
 
 #endif

@@ -24,6 +24,8 @@ setup() {
 }
 
 types='#define HIP_RESULT hipError_t
+#define HIP_STREAM hipStream_t
+#define HIP_EVENT hipEvent_t
 #define HIP_ATTRIBUTE hipDeviceAttribute_t
 #define HIP_POINTER hipDeviceptr_t
 #define HIP_UUID hipUUID
@@ -40,12 +42,14 @@ compiles() {
 	compiles "$top/common/memory/hip_abi.h" \
 		'_Static_assert(HIP_ATTRIBUTE_INTEGRATED == hipDeviceAttributeIntegrated, "");' \
 		'_Static_assert(HIP_ATTRIBUTE_LARGE_BAR == hipDeviceAttributeIsLargeBar, "");' \
+		'_Static_assert(HIP_STREAM_NON_BLOCKING == hipStreamNonBlocking, "");' \
+		'_Static_assert(HIP_EVENT_NO_TIMING == hipEventDisableTiming, "");' \
 		'_Static_assert(HIP_OUT_OF_MEMORY == hipErrorOutOfMemory, "");' \
 		'_Static_assert(HIP_OLD_DRIVER == hipErrorInsufficientDriver, "");' \
 		'_Static_assert(HIP_NO_DEVICE == hipErrorNoDevice, "");' \
 		'_Static_assert(HIP_NOT_READY == hipErrorNotReady, "");' \
 		'_Static_assert(HIP_NOT_SUPPORTED == hipErrorNotSupported, "");' \
-		'_Static_assert(sizeof(hipError_t) == sizeof(int), "");' \
+		'_Static_assert(sizeof(hipError_t) == sizeof(int) && sizeof(hipStream_t) == sizeof(void *), "");' \
 		'_Static_assert(sizeof(hipDeviceAttribute_t) == sizeof(int) && sizeof(hipUUID) == 16, "");' \
 		'_Static_assert(sizeof(hsa_status_t) == sizeof(int) && sizeof(hsa_system_info_t) == sizeof(int), "");'
 }

@@ -25,7 +25,8 @@ int hipNothing(void)
 
 enum {
 	ATTRIBUTE_INTEGRATED = 16,
-	ATTRIBUTE_LARGE_BAR = 10011
+	ATTRIBUTE_LARGE_BAR = 10011,
+	NON_BLOCKING = 1
 };
 
 static __thread bool chosen;
@@ -204,11 +205,88 @@ int hipMemcpyDtoH(void *to, void *from, size_t bytes)
 	return cuMemcpyDtoH_v2(to, (uintptr_t)from, bytes);
 }
 
+EXPORTED int hipMemcpyHtoDAsync(void *to, const void *from, size_t bytes, void *stream);
+int hipMemcpyHtoDAsync(void *to, const void *from, size_t bytes, void *stream)
+{
+	HIP_READY("hipMemcpyHtoDAsync");
+	return cuMemcpyHtoDAsync_v2((uintptr_t)to, from, bytes, stream);
+}
+
+EXPORTED int hipMemcpyDtoHAsync(void *to, void *from, size_t bytes, void *stream);
+int hipMemcpyDtoHAsync(void *to, void *from, size_t bytes, void *stream)
+{
+	HIP_READY("hipMemcpyDtoHAsync");
+	return cuMemcpyDtoHAsync_v2(to, (uintptr_t)from, bytes, stream);
+}
+
 EXPORTED int hipDeviceSynchronize(void);
 int hipDeviceSynchronize(void)
 {
 	HIP_READY("hipDeviceSynchronize");
 	return cuCtxSynchronize();
+}
+
+EXPORTED int hipStreamCreateWithFlags(void **stream, unsigned flags);
+int hipStreamCreateWithFlags(void **stream, unsigned flags)
+{
+	HIP_READY("hipStreamCreateWithFlags");
+	return flags > NON_BLOCKING ? CUDA_ERROR_INVALID_VALUE : cuStreamCreate((CUstream *)stream, flags);
+}
+
+EXPORTED int hipStreamSynchronize(void *stream);
+int hipStreamSynchronize(void *stream)
+{
+	HIP_READY("hipStreamSynchronize");
+	return cuStreamSynchronize(stream);
+}
+
+EXPORTED int hipStreamDestroy(void *stream);
+int hipStreamDestroy(void *stream)
+{
+	HIP_READY("hipStreamDestroy");
+	return cuStreamDestroy_v2(stream);
+}
+
+EXPORTED int hipEventCreateWithFlags(void **event, unsigned flags);
+int hipEventCreateWithFlags(void **event, unsigned flags)
+{
+	HIP_READY("hipEventCreateWithFlags");
+	return cuEventCreate((CUevent *)event, flags);
+}
+
+EXPORTED int hipEventDestroy(void *event);
+int hipEventDestroy(void *event)
+{
+	HIP_READY("hipEventDestroy");
+	return cuEventDestroy_v2(event);
+}
+
+EXPORTED int hipEventRecord(void *event, void *stream);
+int hipEventRecord(void *event, void *stream)
+{
+	HIP_READY("hipEventRecord");
+	return cuEventRecord(event, stream);
+}
+
+EXPORTED int hipEventQuery(void *event);
+int hipEventQuery(void *event)
+{
+	HIP_READY("hipEventQuery");
+	return cuEventQuery(event);
+}
+
+EXPORTED int hipHostRegister(void *addr, size_t bytes, unsigned flags);
+int hipHostRegister(void *addr, size_t bytes, unsigned flags)
+{
+	HIP_READY("hipHostRegister");
+	return cuMemHostRegister_v2(addr, bytes, flags);
+}
+
+EXPORTED int hipHostUnregister(void *addr);
+int hipHostUnregister(void *addr)
+{
+	HIP_READY("hipHostUnregister");
+	return cuMemHostUnregister(addr);
 }
 
 EXPORTED const char *hipGetErrorName(int result);
