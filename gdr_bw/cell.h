@@ -42,6 +42,8 @@ struct gdr_result {
 	double ceiling_gbps;       /* 0: unknown */
 	double expected_gbps;      /* expected on healthy hosts; 0: unknown, or not judged */
 	const char *expected_from; /* static: "line rate", "PCIe"; "" unknown */
+	uint64_t checked_bytes;    /* of the sink's memory; 0: the data were not compared */
+	uint64_t wrong_bytes, first_wrong;
 };
 
 /*

@@ -13,6 +13,8 @@
 #include "verbs/mem.h"
 #include "verdict.h"
 
+#define GDR_GUARD_BYTES 65536 /* of GPU memory, before and after the data; must not change */
+
 /* Memory for the NICs of both ends. Keys 0: there is none. */
 struct gdr_place {
 	uint64_t addr;   /* address of QP 0's slice */
@@ -31,7 +33,7 @@ enum {
 struct gdr {
 	struct measure *ms;
 	struct mem mem[GDR_PLACES]; /* of the places, but the session's */
-	struct memory data;         /* of the GPU: what is copied */
+	struct memory data;         /* of the GPU: what is copied, between guards */
 	struct gpu_stream *stream;
 	struct gdr_place here[GDR_PLACES], there[GDR_PLACES];
 	struct gdr_side mine, theirs;
@@ -56,6 +58,14 @@ void gdr_close(void *own);
 json_t *gdr_side_json(const struct gdr_side *side);
 int gdr_meet(struct gdr *g);
 int gdr_task(struct measure *ms, const json_t *what, json_t *result);
+
+/*
+ * image.c: the data of R's cell are compared: both ends fill their memory, one message is sent on
+ * each QP, and the sink must hold all of them and nothing else. Stores in R what was found. And the
+ * server's part in it.
+ */
+int gdr_verify(struct gdr *g, struct gdr_result *r);
+int gdr_verify_task(struct gdr *g, const json_t *what, json_t *result);
 
 /* turns.c: measure one window of each cell per turn, and more of them while the verdict is open. */
 int gdr_turns_init(struct gdr *g);

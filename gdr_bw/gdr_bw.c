@@ -5,10 +5,11 @@
  * The same WRITEs run between host and GPU memory of both ends, in both directions, window by
  * window in turn, so that what disturbs one kind disturbs all; also copies through host memory,
  * which is what there is without GPUDirect. Posted, polled and timed: as in write_bw, and
- * loop/staged.h.
+ * loop/staged.h. The data of every cell are compared once, outside the timed part.
  *
- * cell.c: which cells there are, and their order; turns.c: the windows; ratio.c: GPU memory's rate
- * as a fraction of host memory's; verdict.c: what is said of it; show.c: the output.
+ * cell.c: which cells there are, and their order; image.c: the data; turns.c: the windows; ratio.c:
+ * GPU memory's rate as a fraction of host memory's; verdict.c: what is said of it; show.c: the
+ * output.
  */
 #include "gdr.h"
 
@@ -27,7 +28,7 @@ static int run_staged(struct round *r, bool send)
 	struct staged s = {
 		.round = r,
 		.stream = g->stream,
-		.data = g->data.addr,
+		.data = g->data.addr + GDR_GUARD_BYTES,
 		.slots = &g->mem[GDR_SLOTS],
 		.words = &g->mem[GDR_WORDS],
 		.slots_there = {slots->addr, slots->stride, slots->rkey},
@@ -90,6 +91,9 @@ static struct verdict_facts facts_of(const struct gdr *g)
 		.staged = g->results > g->attr.results ? &g->result[g->attr.results] : NULL,
 	};
 
+	for (unsigned i = g->results; i-- > 0;)
+		if (g->result[i].wrong_bytes)
+			f.wrong = &g->result[i];
 	/* A bad completion, here or at the peer, where the NIC had to access GPU memory. */
 	if (fault_is(problem) && problem->completion[0] && g->running &&
 	    gdr_cell_is_direct(&g->running->cell)) {
@@ -110,8 +114,8 @@ static int make_cells(struct gdr *g)
 	for (unsigned i = 0; i < g->results; i++) {
 		struct gdr_result *r = &g->result[i];
 
-		r->message_bytes = r->cell.staged ? STAGED_CHUNK_BYTES
-						  : g->ms->options->experiment.size_bytes;
+		r->message_bytes =
+			r->cell.staged ? STAGED_CHUNK_BYTES : g->ms->options->experiment.size_bytes;
 		r->ceiling_gbps =
 			gdr_least(f.line_gbps, verdict_way(&r->cell, f.side).ceiling_gbps);
 		if (g->ms->options->experiment.size_bytes >= EXPECT_BYTES || f.given)

@@ -21,12 +21,13 @@ static void note_reason(struct gdr_side *side, const char *what, const struct fa
 static int add_place(struct gdr *g, unsigned i, uint64_t stride)
 {
 	const struct mem *m = &g->mem[i];
+	uint64_t guard = i == GDR_GPU ? GDR_GUARD_BYTES : 0;
 
-	g->here[i] = (struct gdr_place){m->memory.addr, stride, m->lkey, m->rkey};
+	g->here[i] = (struct gdr_place){m->memory.addr + guard, stride, m->lkey, m->rkey};
 	return 0;
 }
 
-/* A slice of GPU memory for each QP, or room for the largest message, by the route of --gpu-path. */
+/* Slices of GPU memory, or room for the largest message, between guards, by --gpu-path's route. */
 static int make_gpu_buffer(struct gdr *g)
 {
 	struct endpoint *ep = g->ms->ep;
@@ -35,6 +36,7 @@ static int make_gpu_buffer(struct gdr *g)
 
 	if (bytes < ep->largest_bytes)
 		bytes = ep->largest_bytes;
+	bytes += 2 * GDR_GUARD_BYTES;
 	if (endpoint_gpu_memory(w, bytes, worker_access(w), &g->mem[GDR_GPU]) == 0) {
 		g->mine.direct = true;
 		g->mine.relaxed_ordering = g->mem[GDR_GPU].gpu_mr.relaxed_ordering;
@@ -61,7 +63,7 @@ static int make_host(struct gdr *g, unsigned i, size_t bytes, unsigned access)
 /* Make what copies through host memory need, of GPU if this end has one. */
 static int make_staged(struct gdr *g, struct gpu *gpu)
 {
-	struct memory_attr data = {.gpu = gpu, .bytes = STAGED_CHUNK_BYTES};
+	struct memory_attr data = {.gpu = gpu, .bytes = STAGED_CHUNK_BYTES + 2 * GDR_GUARD_BYTES};
 	size_t bytes = STAGED_SLOTS * STAGED_CHUNK_BYTES;
 	struct fault *f = g->ms->fault;
 

@@ -44,11 +44,16 @@ static void table_row(const struct gdr *g, const struct gdr_result *r, FILE *out
 	double of_ceiling = r->ceiling_gbps > 0 ? r->median / r->ceiling_gbps : 0;
 	char route[48], host[16], ceiling[16];
 
-	fprintf(out, " %-6s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s\n",
+	fprintf(out, " %-6s %-15s %-16s %-9" PRIu64 " %12.2f %12.2f %12.2f %10s %13s  ",
 		gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell),
 		route_of(g, &r->cell, route, sizeof(route)), r->message_bytes, r->median, r->min,
 		r->max, percent_text(r == r->host ? 0 : ratio_to_host(r), host, sizeof(host)),
 		percent_text(of_ceiling, ceiling, sizeof(ceiling)));
+	if (r->wrong_bytes)
+		fprintf(out, "WRONG: %" PRIu64 " bytes, the first at %" PRIu64 "\n", r->wrong_bytes,
+			r->first_wrong);
+	else
+		fprintf(out, "%s\n", r->checked_bytes ? "ok" : "not checked");
 }
 
 /* Print an end's GPU and the PCIe path to it, or why there is none. */
@@ -81,11 +86,11 @@ static void show_table(const struct gdr *g, FILE *out)
 	bool gpu = g->mine.gpu || g->theirs.gpu;
 
 	if (g->results)
-		fprintf(out, " %-6s %-15s %-16s %-9s %12s %12s %12s %10s %13s\n", "cell",
+		fprintf(out, " %-6s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell",
 			"direction", "route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]",
-			"of_host[%]", "of_ceiling[%]");
+			"of_host[%]", "of_ceiling[%]", "data");
 	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].windows)
+		if (g->result[i].windows || g->result[i].wrong_bytes)
 			table_row(g, &g->result[i], out);
 	if (g->results)
 		fprintf(out, "\n");
@@ -114,6 +119,9 @@ static const struct field result_rows[] = {
 	ROW("bandwidth_min_gbps", min, FIELD_ALWAYS),
 	ROW("bandwidth_max_gbps", max, FIELD_ALWAYS),
 	ROW("ceiling_gbps", ceiling_gbps),
+	ROW("checked_bytes", checked_bytes),
+	ROW("wrong_bytes", wrong_bytes, FIELD_IF(struct gdr_result, checked_bytes)),
+	ROW("first_wrong_byte", first_wrong, FIELD_IF(struct gdr_result, wrong_bytes)),
 };
 static const struct fields result_table = FIELDS(result_rows, NULL);
 
@@ -121,9 +129,10 @@ static json_t *result_json(const struct gdr *g, const struct gdr_result *r)
 {
 	enum result_direction direction = r->cell.reverse ? RESULT_BACKWARD : RESULT_FORWARD;
 	char route[48];
-	json_t *to = json_pack("{s:s, s:s, s:s}", "cell", gdr_cell_name(&r->cell), "direction",
+	json_t *to = json_pack("{s:s, s:s, s:s, s:b}", "cell", gdr_cell_name(&r->cell), "direction",
 			       result_direction_name(direction), "route",
-			       route_of(g, &r->cell, route, sizeof(route)));
+			       route_of(g, &r->cell, route, sizeof(route)), "verified",
+			       r->checked_bytes && !r->wrong_bytes);
 
 	if (r != r->host && r->host->windows)
 		json_object_set_new(to, "of_host", json_real(ratio_to_host(r)));
@@ -149,7 +158,7 @@ static void to_document(const struct gdr *g)
 	if (v->fell_from)
 		json_object_set_new(verdict, "fell_from_window", json_integer(v->fell_from));
 	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].windows)
+		if (g->result[i].windows || g->result[i].checked_bytes)
 			report_own_result(r, result_json(g, &g->result[i]));
 	report_own_key(r, "gpu_ends",
 		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",

@@ -54,7 +54,7 @@ int gdr_warm_up(struct gdr *g)
 	struct record rec;
 
 	for (unsigned i = 0; i < g->results && !measure_interrupted(g->ms); i++)
-		if (run_window(g, &g->result[i], true, &rec))
+		if (gdr_verify(g, &g->result[i]) || run_window(g, &g->result[i], true, &rec))
 			return -1;
 	return 0;
 }

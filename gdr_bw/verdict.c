@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "verdict.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,8 +19,9 @@ enum {
 	UNDECIDED = 32,  /* PASS is possible, and not certain */
 	BY_HOST = 64,    /* host memory decides */
 	FELL = 128,
+	DATA_WRONG = 256,
 };
-#define AT(level) (256u << (level)) /* the best level that is possible */
+#define AT(level) (512u << (level)) /* the best level that is possible */
 
 static const struct rule {
 	unsigned when;
@@ -27,6 +29,7 @@ static const struct rule {
 	enum verdict_level level;
 	int exit_status, exit_if_given; /* with --within */
 } rules[] = {
+	{DATA_WRONG, VERDICT_OF_DATA, VERDICT_FAIL, 5, 5},
 	{TRANSFER_FAILED, VERDICT_OF_TRANSFER, VERDICT_FAIL, 1, 1},
 	{NO_GPU, VERDICT_WITHOUT_GPU, VERDICT_NONE, 77, 77},
 	{SHARED, VERDICT_SHARED, VERDICT_NONE, 0, 77},
@@ -105,6 +108,18 @@ static struct text interval(const struct subject *s, const struct range *r, doub
 		text_add(t.text, sizeof(t.text), "%.3g %% interval: %.1f to %.1f %s; %u windows",
 			 s->all.confidence, r->low * unit, r->high * unit, name, r->count);
 	return t;
+}
+
+/* A cell with wrong data. */
+static void put_wrong(struct subject *s)
+{
+	const struct gdr_result *r = s->r;
+
+	put(s, "name", "%s %s", gdr_cell_name(&r->cell), gdr_cell_direction(&r->cell));
+	put(s, "wrong", "%" PRIu64, r->wrong_bytes);
+	put(s, "bytes", "%" PRIu64, r->checked_bytes);
+	put(s, "offset", "%" PRIu64, r->first_wrong);
+	put_if(s, gdr_cell_is_direct(&r->cell) ? "direct" : "host", true);
 }
 
 /* A cell whose transfer failed. */
@@ -200,7 +215,7 @@ static unsigned conditions_of(const struct subject *s)
 {
 	const struct gdr_side *const *side = s->x->side;
 	const struct ratio *c = s->c;
-	unsigned is = s->x->failed ? TRANSFER_FAILED : 0;
+	unsigned is = (s->x->wrong ? DATA_WRONG : 0) | (s->x->failed ? TRANSFER_FAILED : 0);
 
 	is |= side[0]->gpu || side[1]->gpu ? SHARED : NO_GPU;
 	for (int i = 0; i < 2; i++)
@@ -219,7 +234,9 @@ static void put_values(struct subject *s, struct verdict *v)
 	bool measured = all_measured(s->x->attr);
 
 	v->cause = v->code;
-	if (v->code == VERDICT_OF_TRANSFER) {
+	if (v->code == VERDICT_OF_DATA) {
+		put_wrong(s);
+	} else if (v->code == VERDICT_OF_TRANSFER) {
 		put_failure(s);
 	} else if (v->code == VERDICT_WITHOUT_GPU || v->code == VERDICT_WITHOUT_ROUTE) {
 		put_ends(s, v->code == VERDICT_WITHOUT_ROUTE);
@@ -245,7 +262,7 @@ void verdict_reach(const struct verdict_facts *x, struct verdict *v)
 
 	ratio_evaluate(&s.all, x->attr);
 	s.c = s.all.deciding;
-	s.r = x->failed ? x->failed : s.c ? s.c->result : NULL;
+	s.r = x->wrong ? x->wrong : x->failed ? x->failed : s.c ? s.c->result : NULL;
 	s.way = verdict_way(s.r ? &s.r->cell : NULL, x->side);
 	conditions = conditions_of(&s);
 	while (rule->when & ~conditions)

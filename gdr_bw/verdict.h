@@ -30,6 +30,7 @@ struct verdict_facts {
 	bool given;                     /* the user gives the expected rate: */
 	double given_gbps;
 	const struct gdr_result *staged; /* from client to server; NULL: none */
+	const struct gdr_result *wrong;  /* the data of this cell were wrong; NULL: of none */
 	const struct gdr_result *failed; /* a transfer of this direct cell failed; NULL: none */
 	const char *wc_status;           /* with this completion status */
 	unsigned wc_vendor;              /* and this vendor error */
@@ -37,7 +38,7 @@ struct verdict_facts {
 
 struct verdict {
 	enum verdict_level level;
-	int exit_status;         /* 0, 1, 6 or 77 */
+	int exit_status;         /* 0, 1, 5, 6 or 77 */
 	enum finding_code code;  /* VERDICT_… of the catalogue: what the line says */
 	enum finding_code cause; /* the same; or GDR_…, if GPU memory is slower */
 	char line[1280];         /* "PASS GPUDirect within 5 % of host memory: …" */

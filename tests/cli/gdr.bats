@@ -3,7 +3,7 @@
 # bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# gdr_bw: its cells, its forms, its statuses, with a stand-in for CUDA's driver. What it
+# gdr_bw: its cells, its data, its forms, its statuses, with a stand-in for CUDA's driver. What it
 # makes of slow cells is in tests/cli/verdict.bats.
 
 load ../lib/rdmark
@@ -20,7 +20,7 @@ both_ended() { # CLIENT SERVER
 	ended server "$2"
 }
 
-@test "GPUs at both ends: every cell in both directions, a verdict" {
+@test "GPUs at both ends: every cell in both directions, the data right, a verdict" {
 	local direction name
 	driver
 	server gdr_bw
@@ -30,18 +30,18 @@ both_ended() { # CLIENT SERVER
 		cell host "$direction" host
 		for name in read write gdr; do
 			cell "$name" "$direction" "$(route)"
-			[[ ${cell[3]} == 65536 ]] || fail "${cell[*]}"
+			[[ ${cell[3]} == 65536 && ${cell[9]} == ok ]] || fail "${cell[*]}"
 			positive "${cell[@]:4:4}"
 		done
 		cell staged "$direction" copy
-		[[ ${cell[3]} == 1048576 ]] || fail "${cell[*]}"
+		[[ ${cell[3]} == 1048576 && ${cell[9]} == ok ]] || fail "${cell[*]}"
 		positive "${cell[@]:4:4}"
 	done
 	says client.out 'PASS GPUDirect' 'client: GPU 0 (' 'server: GPU 0 ('
 	silent server.out
 	json c.json '.status == "ok" and .verdict.level == "PASS" and .verdict.ratio > 0 and
 		(.results | map(.cell) | unique) == ["gdr", "host", "read", "staged", "write"] and
-		(.results | all(.windows == 3 and
+		(.results | all(.windows == 3 and .verified and .wrong_bytes == 0 and .checked_bytes > 65536 and
 			.bandwidth_min_gbps <= .bandwidth_gbps and .bandwidth_gbps <= .bandwidth_max_gbps)) and
 		(.results | map(select(.cell == "gdr" or .cell == "staged")) | length == 4 and all(.of_host > 0)) and
 		.gpu_ends.client.gpu and .gpu_ends.server.direct and .experiment.windows == 3'
@@ -56,7 +56,7 @@ both_ended() { # CLIENT SERVER
 	says client.out 'server: no GPU' 'libcuda.so.1'
 	json c.json '(.results | map(.cell + " " + .direction) | unique) ==
 		["host client_to_server", "host server_to_client", "read client_to_server",
-		 "staged client_to_server", "staged server_to_client", "write server_to_client"]'
+		 "staged client_to_server", "staged server_to_client", "write server_to_client"] and (.results | all(.verified))'
 }
 
 @test "no GPU at all: host memory is measured, and what is missing said; status 77" {
@@ -93,6 +93,24 @@ both_ended() { # CLIENT SERVER
 	[[ $(grep -c 'cannot open' client.err) == 1 ]] || fail 'not once'
 }
 
+@test "wrong data fail, however fast they came: status 5, the cell and the first wrong byte" {
+	local copy; local -x cell
+	# Copies in: the data of `read`, the poison of `write`, the data and the poison of `staged`, and what `staged` brings.
+	for copy in 1:read 5:staged; do
+		cell=${copy#*:}
+		driver none
+		server gdr_bw
+		driver
+		SIMCUDA_FLIP=in:${copy%:*} client gdr_bw "${quick[@]}" -n 3 --gpu-path peermem --json=c.json
+		finish server
+		ended server 0
+		ended client 5
+		says client.out 'FAIL' WRONG
+		json c.json '.status == "failed" and .error.exit_status == 5 and .verdict.cause == "data" and
+			(.results | map(select(.wrong_bytes > 0)) | length == 1 and .[0].cell == $ENV.cell and .[0].wrong_bytes == 1)'
+	done
+}
+
 @test "perftest's options on the client: one row, as write_bw prints it" {
 	driver
 	server gdr_bw --use_cuda=0
@@ -119,8 +137,8 @@ signalled() {
 	start_client gdr_bw --within 100 --gpu-path peermem --json=c.json "${@:4}"
 	until_says client.err ' cells, '
 	cells=$(sed -n 's/.*: \([0-9]*\) cells, .*/\1/p' client.err)
-	# A round of each cell before its windows: the warm-up.
-	for ((i = 0; i <= (1 + $3) * cells; i++)); do await 'client round'; done
+	# Two rounds of each cell before its windows: the check and the warm-up.
+	for ((i = 0; i <= (2 + $3) * cells; i++)); do await 'client round'; done
 	kill -"$2" "${pid[$1]}"
 	finish client server proxy
 	says client.out 'host '

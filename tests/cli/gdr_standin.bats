@@ -59,7 +59,7 @@ both_ended() { # CLIENT SERVER
 	server gdr_bw
 	client gdr_bw "${quick[@]}" -q 3 -s 100 -t 16 --json=c.json
 	both_ended 0 0
-	json c.json '.results | all(.message_bytes == if .cell == "staged" then 1048576 else 100 end)'
+	json c.json '.results | all(.verified and .message_bytes == if .cell == "staged" then 1048576 else 100 end)'
 }
 
 @test "what is for one row is refused with all cells, and the other way round" {
@@ -94,14 +94,36 @@ hit() {
 	${after:-finish server}
 }
 
+@test "wrong data are wrong, also if two signals ended the run where nothing completed" {
+	driver none
+	server gdr_bw --timeout 60
+	proxy
+	driver
+	# The first copy in is the data of `read`, whose warm-up then hangs.
+	through=(env SIMVERBS_FAULT=delay:150:3600000)
+	SIMCUDA_FLIP=in:1 start_client gdr_bw --timeout 60 -n 100 --gpu-path peermem --json=c.json
+	through=()
+	await 'client round' 'client round' 'client round' 'client round' 'client alive'
+	kill -TERM "${pid[client]}"
+	await 'client alive' 'client alive'
+	kill -TERM "${pid[client]}"
+	finish client server proxy
+	within client 45 # --timeout is longer
+	ended client 143
+	says client.out 'FAIL wrong data: '
+	says client.err 'the verdict is FAIL'
+	json c.json '.error.exit_status == 5 and .verdict.cause == "data"'
+}
+
 @test "a call of CUDA's driver fails, at either end: named, the peer hears of it, nothing hangs" {
 	local side other call after ends
 	for side in client server; do
 		other=client
 		[[ $side == server ]] || other=server
-		for call in cuMemAlloc:1:2 cuMemcpyDtoH:1:700 cuStreamCreate:1:2 cuMemHostRegister:1:712; do
-			after= ends=3
-			if [[ $side == client ]]; then
+		for call in cuMemAlloc:1:2 cuStreamCreate:1:2 cuMemHostRegister:1:712 cuMemcpyDtoHAsync:2:700 \
+			cuMemcpyHtoDAsync:2:700 cuEventQuery:3:719 cuMemcpyHtoD:1:700 cuMemcpyDtoH:1:700; do
+			after='' ends=3
+			if [[ $side-$call == client-@(cuMemAlloc|cuStreamCreate|cuMemHostRegister|cuMemcpyDtoH):* ]]; then
 				after=waits_on ends=143 # nothing was measured, and it is the client's
 			fi
 			hit "$side" "SIMCUDA_FAIL=$call"

@@ -60,7 +60,7 @@ judged() {
 	driver
 	machine pix gpu_read_mbps=500
 	start_client gdr_bw --gpu-path peermem --windows 100 -D 6 -t 256 --expected-gbps 1 --within 5 --json=c.json
-	for _ in {1..56}; do await 'client round'; done # the 56th round: after 6 of warm-up, 8 windows of 6 cells
+	for _ in {1..64}; do await 'client round'; done # the 64th round: after 12 of warm-up, 8 windows of 6 cells
 	kill -TERM "${pid[server]}"
 	finish client server proxy
 	ended client 6

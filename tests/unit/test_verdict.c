@@ -11,8 +11,8 @@
 #include "verdict_ends.h"
 
 /*
- * There is no GPUDirect to judge, with or without a direct route. A discrete GPU at the other end
- * is judged.
+ * There is no GPUDirect to judge, with or without a direct route. Wrong data are a fault all the
+ * same, and a discrete GPU at the other end is judged.
  */
 static void integrated_gpus(void **state)
 {
@@ -30,6 +30,8 @@ static void integrated_gpus(void **state)
 	end[0].gpu = false;
 	end[1].gpu = true;
 	expect(VERDICT_NONE, 77, "shared_memory", "the GPU of the server shares");
+	x.wrong = &m.result[0];
+	expect(VERDICT_FAIL, 5, "data", "wrong data");
 	ends(98);
 	end[0].integrated = true;
 	end[0].direct = false;
@@ -83,6 +85,27 @@ static void the_statuses(void **state)
 	expect(VERDICT_INCONCLUSIVE, 77, "noise", "(1 window: no interval)");
 }
 
+static void wrong_data_is_worse_than_slow(void **state)
+{
+	struct gdr_result *r;
+
+	(void)state;
+	ends(20);
+	x.failed = &m.result[1];
+	x.wc_status = "remote access error";
+	x.wrong = r = &m.result[made_cell(&m, "gdr")];
+	r->wrong_bytes = 3;
+	r->checked_bytes = 100;
+	r->first_wrong = 40;
+	expect(VERDICT_FAIL, 5, "data", "Do not use this route");
+	assert_string_equal(v.line,
+			    "FAIL wrong data: gdr client->server: 3 of 100 bytes, the first "
+			    "at offset 40");
+	assert_true(v.ratio.mean == 0 && v.ratio.count == 0 && isinf(v.ratio.high));
+	x.wrong = &m.result[made_cell(&m, "host")];
+	expect(VERDICT_FAIL, 5, "data", "No NIC accesses GPU memory in this cell");
+}
+
 static void a_transfer_that_failed(void **state)
 {
 	(void)state;
@@ -123,8 +146,7 @@ static void no_direct_route(void **state)
 	end[1].gpu = end[0].direct = false;
 	strcpy(end[0].reason, "not peermem: not loaded");
 	strcpy(end[0].fix, "modprobe it");
-	expect(VERDICT_FAIL, 77, "no_route",
-	       "modprobe it. Host memory reached 196.0 Gb/s.");
+	expect(VERDICT_FAIL, 77, "no_route", "modprobe it. Host memory reached 196.0 Gb/s.");
 	assert_string_equal(v.line, "FAIL no GPUDirect RDMA: client: not peermem: not loaded");
 	x.staged = &(struct gdr_result){.windows = 3, .median = 88.12};
 	expect(VERDICT_FAIL, 77, "no_route",
@@ -198,6 +220,7 @@ int main(void)
 		cmocka_unit_test(integrated_gpus),
 		cmocka_unit_test(as_fast_as_host_memory),
 		cmocka_unit_test(the_statuses),
+		cmocka_unit_test(wrong_data_is_worse_than_slow),
 		cmocka_unit_test(a_transfer_that_failed),
 		cmocka_unit_test(no_gpu),
 		cmocka_unit_test(no_direct_route),
