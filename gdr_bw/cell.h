@@ -22,8 +22,8 @@ struct gdr_cell {
 unsigned gdr_cell_kind(const struct gdr_cell *c);
 void gdr_cell_of_kind(struct gdr_cell *c, unsigned kind);
 
-const char *gdr_cell_name(const struct gdr_cell *c);      /* "host", "read", "write", "gdr", "staged" */
-const char *gdr_cell_words(const struct gdr_cell *c);     /* "GPU to host" */
+const char *gdr_cell_name(const struct gdr_cell *c);  /* "host", "read", "write", "gdr", "staged" */
+const char *gdr_cell_words(const struct gdr_cell *c); /* "GPU to host" */
 const char *gdr_cell_direction(const struct gdr_cell *c); /* "client->server" */
 
 /* True if the NIC accesses GPU memory: then the cell is judged. */
@@ -33,9 +33,9 @@ struct gdr_result {
 	struct gdr_cell cell;
 	const struct gdr_result *host; /* result of host memory in the same direction */
 	uint64_t message_bytes;
-	double *gbps;                  /* per turn: the rate of its window; 0: not measured */
-	unsigned turns;                /* number of turns so far */
-	unsigned windows;              /* number of turns in which this cell was measured */
+	double *gbps;     /* per turn: the rate of its window; 0: not measured */
+	unsigned turns;   /* number of turns so far */
+	unsigned windows; /* number of turns in which this cell was measured */
 	uint64_t messages;
 	double seconds;
 	double median, min, max;   /* set by gdr_result_summarize() */

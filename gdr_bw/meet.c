@@ -74,8 +74,8 @@ static int find_path(struct gdr *g)
 	struct path_tree *t = NULL;
 
 	while (g->mine.gpu && clock_now_ns() < end)
-		if (gpu_copy_out(ep->gpu, g->mem[GDR_SLOTS].memory.host, g->data.addr, STAGED_CHUNK_BYTES,
-				 g->ms->fault))
+		if (gpu_copy_out(ep->gpu, g->mem[GDR_SLOTS].memory.host, g->data.addr,
+				 STAGED_CHUNK_BYTES, g->ms->fault))
 			return -1;
 	if (g->mine.gpu && path_open(&t, &unreadable) == 0)
 		path_find(t, ep->rail->hca.info.place.pci, ep->gpu->info.pci, &g->mine.path);

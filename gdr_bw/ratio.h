@@ -19,9 +19,9 @@
 
 #include "cell.h"
 
-#define RATIO_WARN      0.80 /* of host memory's rate: what paths PHB and NODE reach today */
-#define RATIO_HOST_LOW  0.10 /* host memory may be below the expected rate by this fraction */
-#define RATIO_LOOKS     4
+#define RATIO_WARN     0.80 /* of host memory's rate: what paths PHB and NODE reach today */
+#define RATIO_HOST_LOW 0.10 /* host memory may be below the expected rate by this fraction */
+#define RATIO_LOOKS    4
 
 /* Ordered from good to bad; a cell has one of the first three. */
 enum verdict_level {

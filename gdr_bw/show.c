@@ -146,14 +146,13 @@ static void to_document(const struct gdr *g)
 	const struct verdict *v = &g->verdict;
 	struct report *r = g->ms->report;
 	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
-	json_t *verdict =
-		json_pack("{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f}", "level",
-			  verdict_level_name(v->level), "text", json_text(v->line), "cause",
-			  finding_name(v->cause), "next", json_text(v->next), "ratio",
-			  v->ratio.mean, "ratio_low", json_number_or_null(v->ratio.low + known),
-			  "ratio_high", json_number_or_null(v->ratio.high + known), "confidence",
-			  v->confidence, "windows", (int)v->ratio.count, "expected_gbps",
-			  v->expected_gbps);
+	json_t *verdict = json_pack(
+		"{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f}", "level",
+		verdict_level_name(v->level), "text", json_text(v->line), "cause",
+		finding_name(v->cause), "next", json_text(v->next), "ratio", v->ratio.mean,
+		"ratio_low", json_number_or_null(v->ratio.low + known), "ratio_high",
+		json_number_or_null(v->ratio.high + known), "confidence", v->confidence, "windows",
+		(int)v->ratio.count, "expected_gbps", v->expected_gbps);
 
 	if (v->fell_from)
 		json_object_set_new(verdict, "fell_from_window", json_integer(v->fell_from));

@@ -16,7 +16,8 @@ static int path_distance(enum path_class c)
 	return c == PATH_UNKNOWN ? -1 : (int)c;
 }
 
-/* Count END of the way in, where the data are in GPU memory or the host's; SINK: they arrive there. */
+/* Count END of the way in, where the data are in GPU memory or the host's; SINK: they arrive there.
+ */
 static void add_end(struct verdict_way *w, const struct gdr_side *end, bool gpu, bool sink)
 {
 	double ceiling = !gpu   ? pci_link_gbps(&end->path.nic, end->path.payload_bytes, false)

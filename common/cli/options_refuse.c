@@ -49,7 +49,8 @@ static const struct advice {
 
 /* Options of earlier versions, and what to do instead. */
 static const struct advice removed[] = {
-	{"staged-chunk staged-slots", "omit it: the cells `staged` copy 1 MiB at a time, in 8 slots"},
+	{"staged-chunk staged-slots",
+	 "omit it: the cells `staged` copy 1 MiB at a time, in 8 slots"},
 	{"load load-size", "run write_bw at the same time, between the same ports"},
 	{"extra-windows", "omit it: while the verdict is open, up to seven times --windows follow"},
 	{"allow", "use --auth=key:FILE: who can read the key file is let in"},

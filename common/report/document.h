@@ -94,7 +94,8 @@ json_t *progress_intervals(const struct report *r);
 void progress_forget(struct report *r);
 
 /*
- * csv.c: the file of --csv, for all runs: open it; a result's row; raise in F what could not be written, and close.
+ * csv.c: the file of --csv, for all runs: open it; a result's row; raise in F what could not be
+ * written, and close.
  */
 struct csv {
 	FILE *file;           /* stdout or a stream of its own; NULL: none */

@@ -95,8 +95,8 @@ struct gpu_mr_attr {
 	struct ibv_pd *pd;
 	struct gpu *gpu;
 	enum gpu_route route;
-	bool probe;           /* fail if the driver moves the memory; see gpu_routes_probe() */
-	uint64_t addr;        /* inside its memory (memory.h) */
+	bool probe;    /* fail if the driver moves the memory; see gpu_routes_probe() */
+	uint64_t addr; /* inside its memory (memory.h) */
 	size_t bytes;
 	unsigned access; /* enum ibv_access_flags; local write is added, and relaxed ordering
 			    dropped if it is not supported */

@@ -164,7 +164,8 @@ static void one_turn(const struct world *w, struct ground *g, unsigned turn, boo
 	}
 }
 
-/* GPUs at both ends, or only at the client's: what is judged is six cells of eight, or two of four. */
+/* GPUs at both ends, or only at the client's: what is judged is six cells of eight, or two of four.
+ */
 static void one_run(const struct world *w, struct ground *g, bool both)
 {
 	unsigned next, turn = 0;

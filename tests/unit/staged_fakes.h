@@ -16,8 +16,8 @@ int gpu_stream_failed(const struct gpu_stream *s, int rc, struct fault *f)
 }
 
 /*
- * Copy between GPU address ADDR and host address HOST, of SLOT; checks that it is the next chunk, in
- * its slot.
+ * Copy between GPU address ADDR and host address HOST, of SLOT; checks that it is the next chunk,
+ * in its slot.
  */
 static int copy(struct gpu_stream *s, unsigned slot, uint64_t addr, void *host, size_t bytes)
 {
@@ -73,7 +73,8 @@ int gpu_stream_done(struct gpu_stream *s, unsigned slot)
 /* Check that a chunk goes to its slot of the sink, and overwrite that with SPOILT now. */
 static void spoil(struct world *w, const struct task *t)
 {
-	uint8_t *slot = (uint8_t *)w->end[SINK].slots.memory.host + t->number % STAGED_SLOTS * w->size;
+	uint8_t *slot =
+		(uint8_t *)w->end[SINK].slots.memory.host + t->number % STAGED_SLOTS * w->size;
 
 	if (t->to != (uintptr_t)slot || t->bytes != w->size)
 		complain(w, "a write outside the sink's slot", t->number);

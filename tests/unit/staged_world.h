@@ -230,7 +230,8 @@ static void finish_wire(struct world *w, const struct task *t)
 	push(w, WIRE_ACK, *t);
 }
 
-/* The count of SIDE arrives at the other end; WRONG is the task whose count is not the right one. */
+/* The count of SIDE arrives at the other end; WRONG is the task whose count is not the right one.
+ */
 static void finish_count(struct world *w, enum side side, enum qp_name name, const struct task *t)
 {
 	struct end *to = &w->end[side == SOURCE ? SINK : SOURCE];

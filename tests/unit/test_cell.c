@@ -11,7 +11,8 @@
 
 #include "../../gdr_bw/cell.h"
 
-/* STAGED: an end has a GPU; the NIC reaches it at CLIENT, SERVER. The cells of one direction as one text: "host read …". */
+/* STAGED: an end has a GPU; the NIC reaches it at CLIENT, SERVER. The cells of one direction as one
+ * text: "host read …". */
 static const char *cells_of(bool client, bool server, bool staged, bool reverse)
 {
 	static char text[512];
@@ -48,7 +49,8 @@ static void a_kind_is_a_pair_of_memories_or_staged(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < GDR_KINDS; i++) {
-		struct gdr_cell c = {.from_gpu = i & 1, .into_gpu = i & 2, .staged = i == 4}, back = {0};
+		struct gdr_cell c = {.from_gpu = i & 1, .into_gpu = i & 2, .staged = i == 4},
+				back = {0};
 		unsigned kind = gdr_cell_kind(&c);
 
 		assert_in_range(kind, 1, GDR_KINDS);
@@ -106,7 +108,8 @@ static void every_cell_has_words(void **state)
 	(void)state;
 	assert_string_equal(gdr_cell_words(&(struct gdr_cell){.from_gpu = true}), "GPU to host");
 	assert_string_equal(gdr_cell_words(&(struct gdr_cell){.into_gpu = true}), "host to GPU");
-	assert_string_equal(gdr_cell_words(&(struct gdr_cell){.from_gpu = true, .into_gpu = true}), "GPU to GPU");
+	assert_string_equal(gdr_cell_words(&(struct gdr_cell){.from_gpu = true, .into_gpu = true}),
+			    "GPU to GPU");
 	assert_string_equal(gdr_cell_words(&(struct gdr_cell){0}), "host to host");
 }
 

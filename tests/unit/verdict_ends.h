@@ -57,7 +57,8 @@ static void reach(void)
 static void expect(enum verdict_level level, int exit_status, const char *cause, const char *word)
 {
 	reach();
-	if (v.level != level || v.exit_status != exit_status || strcmp(finding_name(v.cause), cause) != 0 ||
+	if (v.level != level || v.exit_status != exit_status ||
+	    strcmp(finding_name(v.cause), cause) != 0 ||
 	    (!strstr(v.line, word) && !strstr(v.next, word)))
 		fail_msg("want %d, %d, %s, \"%s\": %d, %d, %s: %s / %s", level, exit_status, cause,
 			 word, v.level, v.exit_status, finding_name(v.cause), v.line, v.next);
