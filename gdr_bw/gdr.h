@@ -42,7 +42,7 @@ struct gdr {
 	unsigned results;
 	unsigned turns;                   /* so far */
 	struct ratio_attr attr;           /* how the windows are judged; owns scratch, which is */
-					  /* followed by the windows; without staged cells */
+					  /* followed by the windows */
 	const struct gdr_result *running; /* the current cell */
 	struct verdict verdict;
 };

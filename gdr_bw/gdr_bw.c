@@ -88,7 +88,6 @@ static struct verdict_facts facts_of(const struct gdr *g)
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,
-		.staged = g->results > g->attr.results ? &g->result[g->attr.results] : NULL,
 	};
 
 	for (unsigned i = g->results; i-- > 0;)
@@ -107,10 +106,9 @@ static struct verdict_facts facts_of(const struct gdr *g)
 static int make_cells(struct gdr *g)
 {
 	struct verdict_facts f = facts_of(g);
-	bool gpu = g->mine.gpu || g->theirs.gpu;
 
-	g->results = gdr_results(g->result, (const bool[]){g->mine.direct, g->theirs.direct}, gpu);
-	g->attr.results = g->results - 2 * gpu;
+	g->results = gdr_results(g->result, (const bool[]){g->mine.direct, g->theirs.direct},
+				 g->mine.gpu || g->theirs.gpu);
 	for (unsigned i = 0; i < g->results; i++) {
 		struct gdr_result *r = &g->result[i];
 

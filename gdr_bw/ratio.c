@@ -266,7 +266,7 @@ void ratio_evaluate(struct ratios *all, const struct ratio_attr *a)
 		const struct gdr_result *r = &a->result[i];
 		struct ratio *c = &all->cell[all->cells];
 
-		if (r == r->host || !r->windows || !r->host->windows)
+		if (!gdr_cell_is_direct(&r->cell) || !r->windows || !r->host->windows)
 			continue;
 		c->result = r;
 		evaluate_cell(c, a, &limits);

@@ -106,6 +106,7 @@ int gdr_turns_init(struct gdr *g)
 	size_t most;
 
 	a->result = g->result;
+	a->results = g->results;
 	a->within = (double)g->ms->options->output.within_percent / 100;
 	a->first = (unsigned)g->ms->options->experiment.windows;
 	most = most_windows(g);

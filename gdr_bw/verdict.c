@@ -158,8 +158,9 @@ static void put_ends(struct subject *s, bool gpu)
 			put(s, "fix", "%s", side[i]->fix);
 	if (host)
 		put(s, "host", "%s", RATE(a->result[0].median));
-	if (s->x->staged && s->x->staged->windows)
-		put(s, "staged", "%s", RATE(s->x->staged->median));
+	for (unsigned i = 0; i < a->results; i++)
+		if (a->result[i].cell.staged && !a->result[i].cell.reverse && a->result[i].windows)
+			put(s, "staged", "%s", RATE(a->result[i].median));
 	put_if(s, "unasked", !host && !gpu);
 }
 

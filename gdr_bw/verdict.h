@@ -29,7 +29,6 @@ struct verdict_facts {
 	bool within_given;              /* by the user: then a lower rate is below the threshold */
 	bool given;                     /* the user gives the expected rate: */
 	double given_gbps;
-	const struct gdr_result *staged; /* from client to server; NULL: none */
 	const struct gdr_result *wrong;  /* the data of this cell were wrong; NULL: of none */
 	const struct gdr_result *failed; /* a transfer of this direct cell failed; NULL: none */
 	const char *wc_status;           /* with this completion status */

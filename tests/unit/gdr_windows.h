@@ -48,7 +48,7 @@ static inline void made_results(struct made *m, unsigned turns, double host, dou
 	memset(m, 0, sizeof(*m));
 	m->attr = (struct ratio_attr){
 		.result = m->result, .within = 0.05, .first = 7, .scratch = m->scratch};
-	m->attr.results = gdr_results(m->result, (const bool[]){true, true}, false);
+	m->attr.results = gdr_results(m->result, (const bool[]){true, true}, true);
 	for (unsigned i = 0; i < m->attr.results; i++) {
 		m->result[i].gbps = m->gbps[i];
 		m->result[i].expected_from = "line rate";

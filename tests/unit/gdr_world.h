@@ -164,8 +164,7 @@ static void one_turn(const struct world *w, struct ground *g, unsigned turn, boo
 	}
 }
 
-/* GPUs at both ends, or only at the client's: what is judged is six cells of eight, or two of four.
- */
+/* GPUs at both ends, or only at the client's: what is judged is six cells of ten, or two of six. */
 static void one_run(const struct world *w, struct ground *g, bool both)
 {
 	unsigned next, turn = 0;
@@ -175,7 +174,7 @@ static void one_run(const struct world *w, struct ground *g, bool both)
 	g->in_state = draw(&g->seed) < w->shared;
 	g->attr = (struct ratio_attr){
 		.result = g->result, .within = 0.05, .first = FIRST, .scratch = g->scratch};
-	g->attr.results = gdr_results(g->result, (const bool[]){true, both}, false);
+	g->attr.results = gdr_results(g->result, (const bool[]){true, both}, true);
 	for (unsigned i = 0; i < g->attr.results; i++) {
 		g->result[i].gbps = g->gbps[i];
 		g->result[i].expected_gbps = w->nothing_expected ? 0 : 0.95 * LINE;
