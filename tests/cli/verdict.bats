@@ -51,21 +51,30 @@ judged() {
 	json c.json '.status == "below_threshold" and .error.exit_status == 6 and .verdict.ratio < 0.4'
 }
 
+# Windows of 100 messages: with its copies the server sends about 218 in a turn of all cells, once more before, and so the
+# 1400th of the run in the sixth turn. There it stops itself, so the signal comes after five windows of each cell, or six. A GPU
+# that is so slow is so in whatever a busy machine makes of them.
 @test "too slow for --within: also if a signal ended the run" {
+	local end=$((SECONDS + deadline)) is=
 	export SIMVERBS_GBPS=1 SIMCUDA_GPUS=$gpu
 	driver none
 	machine pix
+	through=(env SIMVERBS_FAULT=stop:1400)
 	server gdr_bw
-	proxy
+	through=()
 	driver
-	machine pix gpu_read_mbps=500
-	start_client gdr_bw --gpu-path peermem --windows 100 -D 6 -t 256 --expected-gbps 1 --within 5 --json=c.json
-	for _ in {1..64}; do await 'client round'; done # the 64th round: after 12 of warm-up, 8 windows of 6 cells
+	machine pix gpu_read_mbps=100
+	start_client gdr_bw --gpu-path peermem --windows 100 -n 100 -t 256 --expected-gbps 1 --within 5 --json=c.json
+	until [[ $is == *') T '* ]]; do
+		((SECONDS < end)) || fail 'the server does not stop'
+		is=$(<"/proc/${pid[server]}/stat")
+		read -r -t 0.02 <> <(:) || true
+	done
 	kill -TERM "${pid[server]}"
-	finish client server proxy
+	kill -CONT "${pid[server]}"
+	finish client server
 	ended client 6
-	json c.json '.status == "below_threshold"
-		and (.verdict | .level != "PASS" and .cause != "not_measured" and .windows > 3 and .windows < 90)'
+	json c.json '.status == "below_threshold" and (.verdict | .level == "FAIL" and (.windows == 5 or .windows == 6))'
 }
 
 @test "the nearest GPU is the default" {
