@@ -87,7 +87,7 @@ all_zero() {
 	for route in $(routes); do
 		for program in write_bw read_bw 'gdr_bw --plain'; do
 			# shellcheck disable=SC2086 # words
-			watched_server $program --persistent --gpu 0 --gpu-path="${route/-/}"
+			watched_server $program --persistent --gpu 0 --gpu-path="$route"
 			for _ in 1 2; do
 				# shellcheck disable=SC2086 # words
 				client $program -n 50 -s 64k --verify

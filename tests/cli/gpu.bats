@@ -23,7 +23,7 @@ few=(-n 40 -s 256)
 		ended client 0
 		ended server 0
 		json c.json '.status == "ok" and (.ends | all(.memory == "gpu" and (.gpu | startswith("GPU 0 (")) and
-			.gpu_path == $path)) and .results[0].messages == 40' --arg path "${best//-/}"
+			.gpu_path == $path)) and .results[0].messages == 40' --arg path "$best"
 		server "$program"
 		client "$program" "${few[@]}" --use_cuda_bus_id=17:00.0 --json=c.json
 		finish server
@@ -34,7 +34,7 @@ few=(-n 40 -s 256)
 		finish server
 		ended client 0
 		json c.json '.ends.client.memory == "host" and .ends.server.memory == "gpu"'
-		says client.err 'server GPU 0 (' "memory by $best"
+		says client.err 'server GPU 0 (' "memory by ${best/dmabuf/dma-buf}"
 	done
 }
 

@@ -25,8 +25,8 @@ amd_driver() {
 	compgen -G "$LD_LIBRARY_PATH/libamdhip64.so.*" >/dev/null || fail "no $LD_LIBRARY_PATH/libamdhip64.so.* (make sim)"
 }
 
-# The route that is taken here.
-route() { if [[ ${RDMARK_PRELOAD-} ]]; then echo dmabuf; else echo peermem; fi; }
+# The routes that there are here, best first: the one that is taken.
+routes() { if [[ ${RDMARK_PRELOAD-} ]]; then echo dmabuf peermem; else echo peermem; fi; }
 
 cell() {
 	local line
