@@ -193,11 +193,11 @@ steps() {
 	json c.json '.ends.client.gpu_path == "peermem" and (.ends.client.gpu_chosen | contains("moved the buffer to host memory"))'
 }
 
-@test "gdr_bw with toys: every cell" {
+@test "gdr_bw with toys: every cell, direct and copied" {
 	server gdr_bw --gpu "$toy"
 	client gdr_bw --gpu "$toy" -n 60 -s 64k --windows 3 --within 100 --expected-gbps 0 --json=c.json
 	finish server
-	json c.json '[.cells[]?.cell, .results[]?.cell] | map(select(. != null)) | index("gdr") != null'
+	json c.json '[.cells[]?.cell, .results[]?.cell] | map(select(. != null)) | index("gdr") != null and index("staged") != null'
 }
 
 @test "the rules hold in the copy, and the pages say what there is" {
