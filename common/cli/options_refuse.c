@@ -59,6 +59,7 @@ static const struct advice removed[] = {
 	{"tests", "name a test: rdmark read_bw HOST"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
 	{"strict", "look with jq '.results[].quality.disturbed' in the document of --json"},
+	{"retest", "use --plan FILE, and run --plan FILE"},
 	{"prom", "run rdmark-prom FILE -o OUT: FILE is of --json, --json-lines or rdmark-pairs"},
 };
 

@@ -1,50 +1,77 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Writes a judgement as a JSON document; the hosts of suspects, what to measure again, and the
- * matrix.
- */
+/* Writes a judgement as a JSON document; the hosts to drain; and the matrix. */
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge.h"
 #include "proto/fields.h"
-
-#define GOOD_PARTNERS 2 /* good hosts that measure a suspect again */
+#include "proto/json_memory.h"
 
 static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 {
-	static const char *const proof[] = {"once", "alone_too", "good_alone"};
-	bool pair = s->b != SUSPECT_NONE;
+	bool pair = s->b != NONE, group = s->kind == SUSPECT_GROUP;
 	struct finding words;
 
-	judge_words(&words, s, 1);
+	judge_words(&words, j, s);
 	return json_pack(
-		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:o*, s:s*, s:s*, s:s}",
-		"kind", finding_name(words.is.code), pair ? "from" : "name", judge_name(j, s, s->a),
-		"to", pair ? judge_name(j, s, s->b) : NULL, "host",
-		pair || s->kind == SUSPECT_GROUP ? NULL
-						 : j->body->hosts.text[j->body->player[s->a].host],
-		"direction", s->sends || s->receives ? judge_way(s) : NULL, "value",
-		json_number_or_null(s->value), "normal", json_number_or_null(s->normal), "partners",
-		s->partners, "bad", s->bad, "from_round",
-		s->from_round ? json_integer(s->from_round) : NULL, "few_partners",
-		s->few_partners ? json_true() : NULL, "proof",
-		suspect_is_lost(s->kind) ? NULL : proof[s->proof], "said",
-		s->text == SUSPECT_NONE ? NULL : j->body->texts.text[s->text], "next", words.next);
+		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s*}", "kind",
+		finding_name(s->kind), pair ? "from" : "name", judge_name(j, s, s->a), "to",
+		pair ? judge_name(j, s, s->b) : NULL, "host",
+		pair || group ? NULL : evidence_host(j->e, s->a), "direction",
+		s->sends || s->receives ? judge_way(s) : NULL, "value", json_number_or_null(s->value),
+		"normal", json_number_or_null(s->normal), "partners", s->partners, "bad", s->bad,
+		"from_round", s->from_round ? json_integer(s->from_round) : NULL, "proof",
+		suspect_is_lost(s->kind) ? NULL
+		: s->tested              ? "tested"
+					 : "once",
+		"said", s->text == NONE ? NULL : j->e->texts.text[s->text], "next",
+		*words.next ? words.next : NULL);
 }
 
-/* What a player reaches, as parts of normal. */
+/* Hosts that are partners of PLAYER in WAY, and what it reaches there in the middle, of normal. */
+static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
+{
+	float middle = j->e->latency ? j->standing[SENDS][player].median
+				     : j->standing[way][player].median;
+
+	return json_number_or_null(exp((double)middle));
+}
+
+static uint32_t partners_of(const struct judgement *j, uint32_t player, enum way way)
+{
+	uint32_t n = 0, last = NONE;
+
+	for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
+	     walk_next(&w);) {
+		n += judge_counts(j, w.is) && w.with != last;
+		last = w.with;
+	}
+	return n;
+}
+
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
-	const struct fit_player *p = &j->fit.of[i];
+	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:i}", "name", evidence_name(j->e, i), "normal",
+			 json_number_or_null(judge_unit(j, i, 0)), "sends", level_json(j, i, SENDS),
+			 "receives", level_json(j, i, RECEIVES), "sends_to",
+			 partners_of(j, i, SENDS), "receives_from", partners_of(j, i, RECEIVES));
+}
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:i}", "name", j->body->names.text[i], "normal",
-			 json_number_or_null(judge_normal(j, i)), "sends",
-			 json_number_or_null(judge_part(j, i, MATRIX_SEND)), "receives",
-			 json_number_or_null(judge_part(j, i, MATRIX_RECEIVE)), "sends_to",
-			 p->way[MATRIX_SEND].partners, "receives_from",
-			 p->way[MATRIX_RECEIVE].partners);
+/* What became of each player that was tested, or should be. */
+static json_t *candidate_json(const struct judgement *j, const struct candidate *c)
+{
+	static const char *const verdict[] = {
+		[VERDICT_OPEN] = "open",   [VERDICT_GOOD] = "good",   [VERDICT_UNCLEAR] = "unclear",
+		[VERDICT_TIMES] = "times", [VERDICT_PLACE] = "place", [VERDICT_SLOW] = "slow"};
+	bool has = c->verdict != VERDICT_OPEN && !isnan(c->y);
+
+	return json_pack(
+		"{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "name", evidence_name(j->e, c->player),
+		"verdict", verdict[c->verdict], "tests", c->tests, "runs", c->figures, "low", c->low,
+		"value", json_number_or_null(has ? judge_unit(j, c->player, c->y) : NAN), "control",
+		json_number_or_null(has ? judge_unit(j, c->player, c->control) : NAN));
 }
 
 static json_t *notes_json(const struct judgement *j)
@@ -66,24 +93,23 @@ static json_t *drain_json(const struct judgement *j)
 {
 	json_t *hosts = json_array();
 
-	for (uint32_t i = 0; i < j->body->hosts.count; i++)
-		if (j->hosts[i] >= HOST_SUSPECT)
-			json_array_append_new(hosts, json_string(j->body->hosts.text[i]));
+	for (uint32_t i = 0; i < j->e->hosts.count; i++)
+		if (j->host[i] >= HOST_SLOW)
+			json_array_append_new(hosts, json_string(j->e->hosts.text[i]));
 	return hosts;
 }
 
 /* What is missing, or null. */
 static json_t *incomplete_json(const struct judgement *j)
 {
-	const struct judge_rounds *r = &j->rounds;
-
-	if (!r->planned && !r->unnamed && !r->unended)
+	if (!j->planned_rounds && !j->unnamed && !j->unended)
 		return json_null();
-	return json_pack("{s:i, s:i, s:i, s:i}", "rounds", r->planned, "rounds_played", r->played,
-			 "players_unnamed", r->unnamed, "players_unended", r->unended);
+	return json_pack("{s:i, s:i, s:i, s:i}", "rounds", j->planned_rounds, "rounds_played",
+			 j->played_rounds, "players_unnamed", j->unnamed, "players_unended",
+			 j->unended);
 }
 
-static json_t *input_json(const struct body_counts *c)
+static json_t *input_json(const struct evidence_counts *c)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lines", c->lines,
 			 "other_text", c->other_text, "broken", c->broken, "impossible",
@@ -91,15 +117,15 @@ static json_t *input_json(const struct body_counts *c)
 			 "other_program", c->other_unit, "too_many", c->beyond);
 }
 
-static json_t *round_json(const struct incast_round *r, const struct body *b)
+static json_t *round_json(const struct incast_round *r, const struct evidence *e)
 {
 	return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:s, s:f}", "round", r->round & 0xffff,
-			 "receiver", b->names.text[r->receiver], "senders", r->senders, "sum",
+			 "receiver", evidence_name(e, r->receiver), "senders", r->senders, "sum",
 			 r->sum_gbps, "limit", r->limit_gbps, "jain", r->jain, "least",
-			 b->names.text[r->least], "least_share", r->least_share);
+			 evidence_name(e, r->least), "least_share", r->least_share);
 }
 
-static json_t *incast_json(const struct incast *it, const struct body *b)
+static json_t *incast_json(const struct incast *it, const struct evidence *e)
 {
 	static const char *const of[] = {"port", "alone", "best"};
 	json_t *rounds;
@@ -108,128 +134,77 @@ static json_t *incast_json(const struct incast *it, const struct body *b)
 		return json_null();
 	rounds = json_array();
 	for (uint32_t i = 0; i < it->rounds; i++)
-		json_array_append_new(rounds, round_json(&it->round[i], b));
+		json_array_append_new(rounds, round_json(&it->round[i], e));
 	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach", it->reach,
 			 "reach_of", of[it->of], "jain", it->jain, "rounds", rounds);
 }
 
+/* The part of all pairs that was tried. */
+static double covered(const struct judgement *j)
+{
+	double all = (double)j->players * (j->players - 1) / (j->e->latency ? 2 : 1);
+
+	return all > 0 ? fmin(1, j->tried / all) : 1;
+}
+
 char *judge_json(const struct judgement *j)
 {
-	json_t *suspects = json_array(), *players = json_array(), *all;
+	json_t *suspects = json_array(), *players = json_array(), *tested = json_array(), *all;
 	const uint32_t *in = j->hosts_in;
 
 	for (uint32_t i = 0; i < j->suspects.count; i++)
 		json_array_append_new(suspects, suspect_json(j, &j->suspects.of[i]));
-	for (uint32_t i = 0; i < j->m.players; i++)
+	for (uint32_t i = 0; i < j->players; i++)
 		json_array_append_new(players, player_json(j, i));
+	for (uint32_t i = 0; i < j->candidates; i++)
+		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
+		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
-		j->body->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
-		j->body->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED],
-		"lost", in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured,
-		"pairs_part", json_number_or_null(judge_covered(j)), "normal",
-		json_number_or_null(judge_normal(j, 0)), "smallest_fault",
-		json_number_or_null(j->smallest), "incomplete", incomplete_json(j), "compared",
-		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
-		"drain", drain_json(j), "notes", notes_json(j), "incast",
-		incast_json(&j->incast, j->body), "players", players, "input",
-		input_json(&j->body->counts), "title", *j->body->title ? j->body->title : NULL);
+		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
+		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
+		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "pairs_part",
+		json_number_or_null(covered(j)), "normal",
+		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
+		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
+		incomplete_json(j), "compared", j->has_baseline ? json_integer(j->compared) : json_null(),
+		"suspects", suspects, "candidates", tested, "drain", drain_json(j), "notes",
+		notes_json(j), "incast", incast_json(&j->incast, j->e), "players", players, "input",
+		input_json(&j->e->counts), "title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 
 void judge_suspects(FILE *to, const struct judgement *j)
 {
-	for (uint32_t i = 0; i < j->body->hosts.count; i++)
-		if (j->hosts[i] >= HOST_SUSPECT)
-			fprintf(to, "%s\n", j->body->hosts.text[i]);
-}
-
-/* True if PLAYER was measured with a player of HOST. */
-static bool was_measured(const struct judgement *j, uint32_t player, uint32_t host)
-{
-	for (uint32_t i = j->m.first[host]; i < j->m.first[host + 1]; i++) {
-		const struct matrix_cell *to = matrix_find(&j->m, player, i);
-		const struct matrix_cell *from = matrix_find(&j->m, i, player);
-
-		if ((to && to->measured) || (from && from->measured))
-			return true;
-	}
-	return false;
-}
-
-static void print_pair(FILE *to, const struct body *b, uint32_t one, uint32_t other)
-{
-	fprintf(to, "%s %s\n", b->hosts.text[b->player[one].host],
-		b->hosts.text[b->player[other].host]);
-}
-
-/*
- * Print a line for the host of PLAYER with each of a few good hosts, which are not SUSPECTED, the
- * next ones after it; first those that it was measured with: the same pair alone tells most.
- */
-static void print_with_good(FILE *to, const struct judgement *j, uint32_t player,
-			    const bool *suspected)
-{
-	const struct body *b = j->body;
-	uint32_t n = j->m.players, self = b->player[player].host, found = 0;
-
-	for (int measured = 1; measured >= 0; measured--)
-		for (uint32_t k = 1, last = self; k < n && found < GOOD_PARTNERS; k++) {
-			uint32_t at = (player + k) % n, other = b->player[at].host;
-
-			if (suspected[other] || other == last || other == self ||
-			    was_measured(j, player, other) != measured)
-				continue;
-			print_pair(to, b, player, at);
-			last = other;
-			found++;
-		}
-}
-
-void judge_retest(FILE *to, const struct judgement *j)
-{
-	const struct suspect *s = j->suspects.of, *end = s ? s + j->suspects.count : NULL;
-	const struct body *b = j->body;
-	bool *suspected = j->fit.mark[0];
-	uint32_t last = BODY_NONE, pairs = 0;
-
-	memset(suspected, false, b->hosts.count);
-	for (const struct suspect *i = s; i < end; i++)
-		if (i->b == SUSPECT_NONE && i->kind != SUSPECT_GROUP)
-			suspected[b->player[i->a].host] = true;
-	for (; s < end; s++) {
-		if (s->kind == SUSPECT_GROUP || s->proof == SUSPECT_LOAD)
-			continue;
-		if (s->b != SUSPECT_NONE && pairs++ < JUDGE_RETEST_PAIRS)
-			print_pair(to, b, s->a, s->b);
-		else if (s->b == SUSPECT_NONE && s->kind != SUSPECT_NEVER_CAME &&
-			 b->player[s->a].host != last)
-			print_with_good(to, j, s->a, suspected);
-		last = s->b == SUSPECT_NONE ? b->player[s->a].host : BODY_NONE;
-	}
-	for (uint32_t i = 0; i < j->m.cells && j->slow_pairs && pairs < JUDGE_RETEST_PAIRS; i++)
-		if (judge_is_far_slower(j, i) && isnan(j->m.cell[i].alone) && ++pairs)
-			print_pair(to, b, j->m.cell[i].from, j->m.cell[i].to);
+	for (uint32_t i = 0; i < j->e->hosts.count; i++)
+		if (j->host[i] >= HOST_SLOW)
+			fprintf(to, "%s\n", j->e->hosts.text[i]);
 }
 
 void judge_matrix(FILE *to, const struct judgement *j)
 {
-	const struct matrix *m = &j->m;
+	float *value = malloc(((size_t)j->players + 1) * sizeof(*value));
 
+	if (!value) {
+		json_memory_lacked();
+		return;
+	}
 	fprintf(to, "from\\to");
-	for (uint32_t i = 0; i < m->players; i++)
-		fprintf(to, ",%s", j->body->names.text[i]);
+	for (uint32_t i = 0; i < j->players; i++)
+		fprintf(to, ",%s", evidence_name(j->e, i));
 	fprintf(to, "\n");
-	for (uint32_t i = 0; i < m->players; i++) {
-		fprintf(to, "%s", j->body->names.text[i]);
-		for (uint32_t k = 0; k < m->players; k++) {
-			const struct matrix_cell *c = matrix_find(m, i, k);
-			float v = !c ? NAN : isnan(c->loaded) ? c->alone : c->loaded;
-
-			fprintf(to, isnan(v) ? "," : ",%.4g", (double)v);
-		}
+	for (uint32_t i = 0; i < j->players; i++) {
+		for (uint32_t k = 0; k < j->players; k++)
+			value[k] = NAN;
+		/* of several figures the first, which is with all pairs at once where it was so */
+		for (struct walk w = {.e = j->e, .player = i, .parts = ~0U}; walk_next(&w);)
+			if (isnan(value[w.with]) && !(w.is->marks & MARK_LACKED))
+				value[w.with] = w.is->value;
+		fprintf(to, "%s", evidence_name(j->e, i));
+		for (uint32_t k = 0; k < j->players; k++)
+			fprintf(to, isnan(value[k]) ? "," : ",%.4g", (double)value[k]);
 		fprintf(to, "\n");
 	}
+	free(value);
 }

@@ -4,38 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "stat/beta.h"
-#include "stat/series.h"
-#include "limits.h"
+#include "ranks.h"
+#include "thresholds.h"
+
+#define ROUNDS_LEAST 3 /* in which a sender must starve: in two it may by chance */
 
 /* What one sender reached in a round. */
 struct flow {
 	uint32_t round, receiver, sender;
-	uint32_t next; /* the sender's next flow of those that have a figure; NONE */
-	double gbps;   /* NaN: it was tried, and has no figure */
-	double share;  /* of what the round's others reach */
-};
-
-#define NONE UINT32_MAX
-
-struct player {
-	double sends, receives; /* the best with one partner alone; 0: not known */
-	uint32_t first;         /* flow that it sends and that has a figure; NONE */
-	bool starves;           /* in most of its rounds */
+	double gbps;  /* above 0 */
+	double share; /* of what the round's others reach */
 };
 
 struct work {
-	const struct body *body;
-	struct flow *flow; /* by round; at first all, then those that have a figure */
+	const struct evidence *e;
+	struct flow *flow; /* by round */
 	uint32_t flows;
-	struct player *of; /* of each player */
-	double *some;      /* room for numbers of all flows or players */
+	bool *starves;  /* of each player: in most of its rounds */
+	double *alone;  /* the best that it receives alone; 0: not known */
+	double *room;   /* for numbers of all flows */
 };
-
-static uint32_t round_of(const struct body_try *t)
-{
-	return (uint32_t)t->run << 16 | t->round;
-}
 
 static int by_round(const void *a, const void *b)
 {
@@ -45,6 +33,13 @@ static int by_round(const void *a, const void *b)
 		return x->round < y->round ? -1 : 1;
 	if (x->receiver != y->receiver)
 		return x->receiver < y->receiver ? -1 : 1;
+	return (x->sender > y->sender) - (x->sender < y->sender);
+}
+
+static int by_sender(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+
 	return (x->sender > y->sender) - (x->sender < y->sender);
 }
 
@@ -59,70 +54,44 @@ static uint32_t end_of(const struct work *w, uint32_t first)
 	return end;
 }
 
-/* The median; NaN of none. VALUE is sorted. */
-static double middle(double *value, size_t n)
-{
-	series_sort(value, n);
-	return n ? (value[(n - 1) / 2] + value[n / 2]) / 2 : NAN;
-}
-
-/* Collect what clients sent among others, and the best that was sent alone. */
+/* Collect what clients sent among others, of rounds that have two, and the best that was sent alone. */
 static void collect(struct work *w)
-{
-	for (uint32_t i = 0; i < w->body->count; i++) {
-		const struct body_try *t = &w->body->tries[i];
-
-		if (t->alone && t->value > 0) {
-			w->of[t->to].receives = fmax(w->of[t->to].receives, t->value);
-			w->of[t->from].sends = fmax(w->of[t->from].sends, t->value);
-		} else if (!t->alone && t->client_is_from) {
-			w->flow[w->flows++] = (struct flow){.round = round_of(t),
-							    .receiver = t->to,
-							    .sender = t->from,
-							    .gbps = t->value};
-		}
-	}
-	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
-}
-
-/* Keep the flows that have a figure, of rounds that have two at least. */
-static void take_flows(struct work *w)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t first = 0, end; first < w->flows; first = end) {
-		uint32_t figures = 0;
+	for (uint32_t i = 0; i < w->e->count; i++) {
+		const struct observation *o = &w->e->of[i];
 
+		if (!(o->value > 0))
+			continue;
+		if (o->part != PART_LOADED)
+			w->alone[o->to] = fmax(w->alone[o->to], (double)o->value);
+		else if (o->marks & MARK_FROM_CLIENT)
+			w->flow[w->flows++] = (struct flow){.round = (uint32_t)o->run << 16 | o->slot,
+							    .receiver = o->to,
+							    .sender = o->from,
+							    .gbps = (double)o->value};
+	}
+	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
+	for (uint32_t first = 0, end; first < w->flows; first = end) {
 		end = end_of(w, first);
-		for (uint32_t i = first; i < end; i++)
-			figures += w->flow[i].gbps > 0;
-		for (uint32_t i = first; i < end && figures > 1; i++)
-			if (w->flow[i].gbps > 0)
-				w->flow[kept++] = w->flow[i];
+		for (uint32_t i = first; i < end && end - first > 1; i++)
+			w->flow[kept++] = w->flow[i];
 	}
 	w->flows = kept;
-	for (uint32_t i = 0; i < w->body->names.count; i++)
-		w->of[i].first = NONE;
-	for (uint32_t i = 0; i < kept; i++) {
-		struct player *sender = &w->of[w->flow[i].sender];
-
-		w->flow[i].next = sender->first;
-		sender->first = i;
-	}
 }
 
-/* The median rate of the round's senders but SELF; of those that do not starve, if there are any.
- */
+/* The median rate of the round's senders but SELF; of those that do not starve, if there are any. */
 static double others(struct work *w, uint32_t first, uint32_t end, uint32_t self)
 {
 	for (int all = 0; all < 2; all++) {
-		size_t n = 0;
+		struct figures f = {.of = w->room};
 
 		for (uint32_t i = first; i < end; i++)
-			if (i != self && (all || !w->of[w->flow[i].sender].starves))
-				w->some[n++] = w->flow[i].gbps;
-		if (n)
-			return middle(w->some, n);
+			if (i != self && (all || !w->starves[w->flow[i].sender]))
+				f.of[f.n++] = w->flow[i].gbps;
+		if (f.n)
+			return figures_median(&f);
 	}
 	return NAN;
 }
@@ -136,77 +105,71 @@ static void find_shares(struct work *w)
 	}
 }
 
-/* What the flows of SENDER say. True if it may starve: in most of its rounds. */
-static bool may_starve(struct work *w, uint32_t sender, struct incast_starving *to)
+/* Fill in what the flows FIRST to END, of one sender, say. True if it may starve. */
+static bool may_starve(struct work *w, const struct flow *first, const struct flow *end,
+		       struct incast_starving *to)
 {
-	*to = (struct incast_starving){.sender = sender};
-	for (uint32_t i = w->of[sender].first; i != NONE; i = w->flow[i].next) {
-		w->some[to->rounds++] = log(w->flow[i].share);
-		to->starved += w->flow[i].share < INCAST_STARVES;
+	struct figures f = {.of = w->room};
+
+	*to = (struct incast_starving){.sender = first->sender};
+	for (; first < end; first++) {
+		f.of[f.n++] = first->share;
+		to->starved += first->share < STARVES;
 	}
-	to->share = exp(middle(w->some, to->rounds));
-	return to->starved >= INCAST_ROUNDS_LEAST && 2 * to->starved > to->rounds;
+	to->rounds = (uint32_t)f.n;
+	to->share = figures_median(&f);
+	return to->starved >= ROUNDS_LEAST && 2 * to->starved > to->rounds;
 }
 
-/*
- * How often a share is that small by chance: as often as among those that do not starve, and a bit
- * more, by Laplace's rule.
- */
-static double chance(const struct work *w)
+/* Go through all senders of FLOW, which are sorted by them. NAMED: name those who starve more often
+ * than with that chance, otherwise mark who may. Returns how many may. */
+static uint32_t find_senders(struct work *w, struct flow *flow, struct incast *named, double chance)
 {
-	size_t n = 0, small = 0;
+	uint32_t may = 0, senders = 0;
+	struct incast_starving one;
 
 	for (uint32_t i = 0; i < w->flows; i++)
-		if (!w->of[w->flow[i].sender].starves) {
-			n++;
-			small += w->flow[i].share < INCAST_STARVES;
-		}
-	return (small + 1.) / (n + 2.);
-}
+		senders += !i || flow[i].sender != flow[i - 1].sender;
+	for (uint32_t first = 0, end; first < w->flows; first = end) {
+		bool is;
 
-/* What SENDER sends alone, as a part of what the others do. */
-static double alone_of(struct work *w, uint32_t sender)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < w->body->names.count; i++)
-		if (i != sender && w->of[i].sends > 0)
-			w->some[n++] = w->of[i].sends;
-	return w->of[sender].sends > 0 ? w->of[sender].sends / middle(w->some, n) : NAN;
+		for (end = first; end < w->flows && flow[end].sender == flow[first].sender;)
+			end++;
+		is = may_starve(w, &flow[first], &flow[end], &one);
+		may += is;
+		if (!named)
+			w->starves[one.sender] = is;
+		else if (is && senders * chance_more(one.starved, one.rounds, chance) <= TEST_RISK)
+			named->starving[named->starved++] = one;
+	}
+	return 2 * may > senders ? 0 : may;
 }
 
 /*
- * Find all that may starve, whose flows are then not what others are compared with. Those of them
- * starve that do so more often than by chance: for any of all senders, which is the tail of the
- * binomial distribution times their number.
+ * First all that may starve, whose flows are then not what others are compared with. A share is that
+ * small by chance as often as among the others, and a bit more (Laplace).
  */
-static int find_starving(struct work *w, struct incast *it)
+static int find_starving(struct work *w, struct incast *it, struct flow *sorted)
 {
-	uint32_t players = w->body->names.count, senders = 0, suspects = 0;
-	struct incast_starving one;
-	double p;
+	double n = 0, small = 0;
 
-	find_shares(w);
-	for (uint32_t i = 0; i < players; i++) {
-		w->of[i].starves = may_starve(w, i, &one);
-		senders += one.rounds > 0;
-		suspects += w->of[i].starves;
-	}
-	find_shares(w);
-	if (!suspects || 2 * suspects > senders)
-		return 0;
-	it->starving = malloc(senders * sizeof(*it->starving));
+	it->starving = malloc((w->flows + 1) * sizeof(*it->starving));
 	if (!it->starving)
 		return -1;
-	p = chance(w);
-	for (uint32_t i = 0; i < players; i++) {
-		if (!may_starve(w, i, &one) ||
-		    senders * beta_incomplete(one.starved, one.rounds - one.starved + 1, p) >
-			    INCAST_RISK)
-			continue;
-		one.alone = alone_of(w, i);
-		it->starving[it->starved++] = one;
+	for (int pass = 0; pass < 2; pass++) {
+		find_shares(w);
+		for (uint32_t i = 0; i < w->flows; i++)
+			sorted[i] = w->flow[i];
+		qsort(sorted, w->flows, sizeof(*sorted), by_sender);
+		if (!pass && !find_senders(w, sorted, NULL, 0))
+			return 0;
 	}
+	for (uint32_t i = 0; i < w->flows; i++)
+		if (!w->starves[w->flow[i].sender]) {
+			n++;
+			small += w->flow[i].share < STARVES;
+		}
+	find_senders(w, sorted, it, (small + 1) / (n + 2));
 	return 0;
 }
 
@@ -219,14 +182,12 @@ static struct incast_round round_from(const struct work *w, uint32_t first, uint
 				 .least_share = INFINITY};
 	double squares = 0;
 
-	for (uint32_t i = first; i < end; i++) {
-		const struct flow *is = &w->flow[i];
-
-		r.sum_gbps += is->gbps;
-		squares += is->gbps * is->gbps;
-		if (is->share < r.least_share) {
-			r.least_share = is->share;
-			r.least = is->sender;
+	for (const struct flow *f = &w->flow[first]; f < &w->flow[end]; f++) {
+		r.sum_gbps += f->gbps;
+		squares += f->gbps * f->gbps;
+		if (f->share < r.least_share) {
+			r.least_share = f->share;
+			r.least = f->sender;
 		}
 	}
 	r.jain = r.sum_gbps * r.sum_gbps / (r.senders * squares);
@@ -241,8 +202,9 @@ static bool set_limits(const struct work *w, struct incast *it, double best_gbps
 	for (uint32_t i = 0; i < it->rounds; i++) {
 		struct incast_round *r = &it->round[i];
 
-		r->limit_gbps = it->of == INCAST_OF_PORT    ? w->body->player[r->receiver].port_gbps
-				: it->of == INCAST_OF_ALONE ? w->of[r->receiver].receives
+		r->limit_gbps = it->of == INCAST_OF_PORT
+					? (double)w->e->player[r->receiver].port_gbps
+				: it->of == INCAST_OF_ALONE ? w->alone[r->receiver]
 							    : best_gbps;
 		known &= r->limit_gbps > 0;
 	}
@@ -257,7 +219,9 @@ static double reach(const struct incast_round *r)
 /* The rounds, and their medians. Returns -1 if there is no memory. */
 static int measure_rounds(struct work *w, struct incast *it)
 {
-	double best_gbps = 0, *jain = w->some + w->flows, *senders = jain + w->flows;
+	struct figures reaches = {.of = w->room}, jain = {.of = w->room + w->flows};
+	struct figures senders = {.of = w->room + 2 * (size_t)w->flows};
+	double best_gbps = 0;
 
 	it->round = malloc((w->flows / 2 + 1) * sizeof(*it->round));
 	if (!it->round)
@@ -276,38 +240,39 @@ static int measure_rounds(struct work *w, struct incast *it)
 			it->worst = i;
 		if (r->jain < it->round[it->uneven].jain)
 			it->uneven = i;
-		w->some[i] = reach(r);
-		jain[i] = r->jain;
-		senders[i] = r->senders;
+		reaches.of[reaches.n++] = reach(r);
+		jain.of[jain.n++] = r->jain;
+		senders.of[senders.n++] = r->senders;
 	}
-	if (!it->rounds)
-		return 0;
-	it->reach = middle(w->some, it->rounds);
-	it->jain = middle(jain, it->rounds);
-	it->senders = (uint32_t)middle(senders, it->rounds);
+	it->reach = figures_median(&reaches);
+	it->jain = figures_median(&jain);
+	it->senders = it->rounds ? (uint32_t)figures_median(&senders) : 0;
 	return 0;
 }
 
-int incast_find(struct incast *it, const struct body *b)
+int incast_find(struct incast *it, const struct evidence *e)
 {
-	size_t players = b->names.count, numbers = 3 * (size_t)b->count + players;
-	struct work w = {.body = b};
+	size_t players = (size_t)e->names.count + 1, flows = (size_t)e->count + 1;
+	struct flow *sorted = NULL;
+	struct work w = {.e = e};
 	int failed = -1;
 
 	*it = (struct incast){0};
-	if (!b->incast || b->latency)
+	if (!e->incast || e->latency)
 		return 0;
-	w.flow = malloc(((size_t)b->count + 1) * sizeof(*w.flow));
-	w.of = calloc(players + 1, sizeof(*w.of));
-	w.some = malloc((numbers + 1) * sizeof(*w.some));
-	if (w.flow && w.of && w.some) {
+	w.flow = malloc(2 * flows * sizeof(*w.flow));
+	w.starves = calloc(players, sizeof(*w.starves));
+	w.alone = calloc(players, sizeof(*w.alone));
+	w.room = malloc(3 * flows * sizeof(*w.room));
+	if (w.flow && w.starves && w.alone && w.room) {
 		collect(&w);
-		take_flows(&w);
-		failed = find_starving(&w, it) || measure_rounds(&w, it) ? -1 : 0;
+		sorted = w.flow + flows;
+		failed = find_starving(&w, it, sorted) || measure_rounds(&w, it) ? -1 : 0;
 	}
 	free(w.flow);
-	free(w.of);
-	free(w.some);
+	free(w.starves);
+	free(w.alone);
+	free(w.room);
 	return failed;
 }
 

@@ -4,18 +4,15 @@
  * share it, and who starves.
  *
  * A sender's share in a round is its rate as a part of the median rate of the round's other
- * senders. It is not a part of the mean, which the others of a sender that starves make larger, and
- * who sends from nearby gets more of than many who come by one uplink. A sender starves if its
- * share is below INCAST_STARVES in more than half of its rounds, and in three, with a receiver
- * each: so neither one bad round nor one receiver names anybody. And this must be more often than
- * chance makes it of one of all senders, where the flows of the others say what chance does. Where
- * more than half of the senders look so, nobody is normal, and nobody is named.
+ * senders. It starves if that is below STARVES in more than half of its rounds, and in three, with a
+ * receiver each, and this more often than chance makes it of one of all senders. Where more than
+ * half of the senders look so, nobody is normal, and nobody is named.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "body.h"
+#include "evidence.h"
 
 struct incast_round {
 	uint32_t round;             /* those of several runs have different numbers */
@@ -38,8 +35,6 @@ struct incast_starving {
 	uint32_t sender;
 	double share; /* the median of its rounds */
 	uint32_t starved, rounds;
-	/* what it sends alone, as a part of what others do in the median; NaN: not known */
-	double alone;
 };
 
 struct incast {
@@ -56,9 +51,9 @@ struct incast {
 };
 
 /*
- * Find the incast of B, which is settled: rounds in which several clients send to one player. Other
- * bodies have none. Returns -1 if there is no memory; release IT in any case.
+ * Find the incast of E: rounds in which several clients send to one player. Other evidence has none.
+ * Returns -1 if there is no memory; release IT in any case.
  */
-int incast_find(struct incast *it, const struct body *b);
+int incast_find(struct incast *it, const struct evidence *e);
 
 void incast_release(struct incast *it);

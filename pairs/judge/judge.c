@@ -11,18 +11,19 @@
 #include "pairs/pairs.h"
 #include "proto/json_memory.h"
 #include "report/document.h"
+#include "plan.h"
 #include "report/list.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
 struct judge {
-	const char *groups, *hosts, *baseline, *suspects, *retest, *matrix;
+	const char *groups, *hosts, *baseline, *suspects, *plan, *matrix;
 	double expect; /* Gb/s; 0: not given */
 	bool json;
 	char **files;
 	struct hosts known; /* of --hosts */
 	struct groups group;
-	struct body body;
+	struct evidence evidence;
 };
 
 #define OPTION(...) COMMAND_OPTION(judge, __VA_ARGS__)
@@ -35,9 +36,9 @@ static const struct option_row options[] = {
 	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
-	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0, "write the suspects, a host a line"),
-	OPTION(retest, "retest", "FILE", COMMAND_TEXT, 0,
-	       "write what to measure again, for `run --only FILE`"),
+	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0, "write who is lost or slow by the test, a host a line"),
+	OPTION(plan, "plan", "FILE", COMMAND_TEXT, 0,
+	       "write what to measure next, for `run --plan FILE`"),
 	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
 	       "write all figures as CSV: rows send, columns receive"),
 	OPTION(json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document in place of the report"),
@@ -68,11 +69,11 @@ static int read_arguments(struct judge *k, char **argv, struct fault *f)
 	return fault_fix(f, "name the files that `rdmark-pairs run` wrote, or - for stdin");
 }
 
-static int read_file(struct body *b, const char *name, struct fault *f)
+static int read_file(struct evidence *b, const char *name, struct fault *f)
 {
 	bool in = strcmp(name, "-") == 0;
 	FILE *file = in ? stdin : fopen(name, "r");
-	int status = file ? body_read(b, file) : -1;
+	int status = file ? evidence_read(b, file) : -1;
 
 	if (status)
 		fault_raise(f, FAULT_USAGE, errno, "reading %s", in ? "stdin" : name);
@@ -82,7 +83,7 @@ static int read_file(struct body *b, const char *name, struct fault *f)
 }
 
 /* Say on stderr which lines were not used. */
-static void print_counts(const struct body_counts *c)
+static void print_counts(const struct evidence_counts *c)
 {
 	const struct {
 		uint64_t count;
@@ -102,7 +103,7 @@ static void print_counts(const struct body_counts *c)
 }
 
 /* Read FILES (NULL at the end) into B, which is then settled. */
-static int read_body(struct body *b, char **files, struct fault *f)
+static int read_evidence(struct evidence *b, char **files, struct fault *f)
 {
 	char **first = files;
 
@@ -110,7 +111,7 @@ static int read_body(struct body *b, char **files, struct fault *f)
 	for (; *files; files++)
 		if (read_file(b, *files, f))
 			return -1;
-	if (body_complete(b))
+	if (evidence_complete(b))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting the lines");
 	print_counts(&b->counts);
 	if (b->count)
@@ -120,7 +121,7 @@ static int read_body(struct body *b, char **files, struct fault *f)
 }
 
 /* Raise, and return -1, if none of the hosts NAMES of the file NAME is in the runs B. */
-static int refuse_strangers(const struct body *b, const struct names *names, const char *name,
+static int refuse_strangers(const struct evidence *b, const struct names *names, const char *name,
 			    struct fault *f)
 {
 	for (uint32_t i = 0; i < b->hosts.count; i++)
@@ -157,11 +158,11 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 		void (*write)(FILE *, const struct judgement *);
 	} of[] = {{k->matrix, judge_matrix},
 		  {k->suspects, judge_suspects},
-		  {k->retest, judge_retest}};
+		  {k->plan, judge_plan}};
 
-	if (k->matrix && j->m.players > MATRIX_MAX)
+	if (k->matrix && j->players > MATRIX_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",
-				   j->m.players, MATRIX_MAX);
+				   j->players, MATRIX_MAX);
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		struct composed text;
 
@@ -174,7 +175,7 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 }
 
 /* What B measured: "UNIT PROGRAM OPTION…", with the length of "UNIT PROGRAM"; "": not known. */
-static const char *what_of(const struct body *b, size_t *program)
+static const char *what_of(const struct evidence *b, size_t *program)
 {
 	const char *what = b->whats.count ? b->whats.text[0] : "";
 	size_t unit = strcspn(what, " ");
@@ -184,7 +185,7 @@ static const char *what_of(const struct body *b, size_t *program)
 }
 
 /* Refuse another program than before. Other options are said on stderr. */
-static int compare_experiments(const struct body *before, const struct body *now, const char *name,
+static int compare_experiments(const struct evidence *before, const struct evidence *now, const char *name,
 			       struct fault *f)
 {
 	size_t was_program, program;
@@ -205,30 +206,32 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 {
 	char *files[] = {(char *)name, NULL};
 	struct judgement before = {0};
-	struct body b;
+	struct evidence b;
 	int failed = -1;
 
-	body_init(&b);
-	if (read_body(&b, files, f) || compare_experiments(&b, j->body, name, f) ||
-	    refuse_strangers(&b, &j->body->hosts, name, f))
+	evidence_init(&b);
+	if (read_evidence(&b, files, f) || compare_experiments(&b, j->e, name, f) ||
+	    refuse_strangers(&b, &j->e->hosts, name, f))
 		goto out;
-	failed = judgement_init(&before, &b, j->groups, 0) || judgement_compare(j, &before);
+	failed = judgement_init(&before, &b, j->groups, 0);
+	if (!failed)
+		judge_compare(j, &before);
 	if (failed)
 		fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
 out:
 	judgement_release(&before);
-	body_release(&b);
+	evidence_release(&b);
 	return failed;
 }
 
 static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 {
-	if (read_hosts(k, f) || read_body(&k->body, k->files, f) ||
-	    (k->groups && refuse_strangers(&k->body, &k->group.hosts, k->groups, f)))
+	if (read_hosts(k, f) || read_evidence(&k->evidence, k->files, f) ||
+	    (k->groups && refuse_strangers(&k->evidence, &k->group.hosts, k->groups, f)))
 		return -1;
 	fault_phase(f, "judging");
-	if (judgement_init(j, &k->body, &k->group, k->expect))
-		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->body.count);
+	if (judgement_init(j, &k->evidence, &k->group, k->expect))
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->evidence.count);
 	if (k->baseline && compare_with(j, k->baseline, f))
 		return -1;
 	if (!k->json)
@@ -242,7 +245,7 @@ static void release(struct judge *k)
 {
 	hosts_release(&k->known);
 	groups_release(&k->group);
-	body_release(&k->body);
+	evidence_release(&k->evidence);
 }
 
 int judge_command(char **argv)
@@ -258,8 +261,8 @@ int judge_command(char **argv)
 		return list_finish(stdout, PAIRS);
 	if (status)
 		return pairs_failed(&f);
-	body_init(&k.body);
-	k.body.known = &k.known;
+	evidence_init(&k.evidence);
+	k.evidence.known = &k.known;
 	if (!judge_files(&k, &j, &f))
 		status = judge_status(&j);
 	judgement_release(&j);
@@ -289,12 +292,12 @@ int judge_check(char **argv, struct fault *f)
 	fault_phase(f, "reading the command line");
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
-	body_init(&k.body);
+	evidence_init(&k.evidence);
 	rc = read_hosts(&k, f);
 	if (!rc && k.baseline)
-		rc = read_body(&k.body, (char *[]){(char *)k.baseline, NULL}, f);
+		rc = read_evidence(&k.evidence, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {
-		const char *written[] = {k.suspects, k.retest, k.matrix};
+		const char *written[] = {k.suspects, k.plan, k.matrix};
 
 		for (size_t i = 0; !rc && i < sizeof(written) / sizeof(written[0]); i++)
 			rc = document_try(&(struct output_options){.json = written[i]}, f);

@@ -1,39 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * judgement: what a body of evidence says of the nodes, rails, groups and pairs. Each rule is a
- * function of its own and adds suspects; rdmark-pairs(1) has them in words. The order matters: who
- * is lost has no pairs that are judged; a slow group pair is taken out before its nodes are judged;
- * a pair is judged only if both its nodes are good.
+ * judgement: what the evidence says of players, pairs and groups. The screen only chooses
+ * candidates; each is measured again with references, beside controls, and only that is a verdict
+ * (screen.c, plan.c, verdict.c). All else is a statement from one comparison each. rdmark-pairs(1)
+ * has the rules in words.
  */
 #pragma once
 
-#include <math.h>
-#include <string.h>
-
+#include "evidence.h"
 #include "finding/finding.h"
-#include "fit.h"
 #include "incast.h"
+#include "ranks.h"
+#include "thresholds.h"
 
-#define SUSPECT_NONE UINT32_MAX
+#define NONE      UINT32_MAX
+#define KINDS_MAX 256
+#define PAIRS_MAX 8       /* that are tested themselves: a slot each, several times */
+#define AT_TIMES  (-.001) /* the depth of who is not low at best */
 
-enum suspect_proof {
-	SUSPECT_ONCE,      /* measured in rounds with other pairs only */
-	SUSPECT_CONFIRMED, /* bad alone, too */
-	SUSPECT_LOAD       /* good alone: slow only under load */
+/* A kind of player: a rail, the rate of its port, and which of two levels it is of. */
+struct kind {
+	char rail[65];
+	double gbps; /* 0: not known */
+	bool lower;
+	uint32_t players;
+	double reach; /* what its pairs reach: of a rate the logarithm, of a latency its negative */
+};
+
+/* What a PLAYER's figures are in a direction: at best, and in the middle; NaN: none. */
+struct standing {
+	float best, median;
+};
+
+enum verdict {
+	VERDICT_OPEN, /* not tested, or not often enough: a candidate, "seen once" */
+	VERDICT_GOOD,
+	VERDICT_UNCLEAR, /* tested, and nobody can tell */
+	VERDICT_TIMES,   /* low in more of its runs than the controls */
+	VERDICT_PLACE,   /* low with references of other places only: its uplink or its route is */
+	VERDICT_SLOW
+};
+
+struct candidate {
+	uint32_t player;
+	double depth;   /* how far below the others it is, as a logarithm: at most 0 */
+	uint32_t falls_from;  /* it is lower from this round on; 0: it is not, or always */
+	double before, after; /* the medians of the first and the last rounds then */
+	enum verdict verdict;
+	bool sends, receives;
+	double y, control;    /* the medians of its figures, and of the controls' */
+	uint32_t tests;       /* slots with a reference, */
+	uint32_t met;         /* and runs with other candidates that are bad */
+	uint32_t figures, low; /* and how many of these runs were low or failed */
+	uint32_t failed;
+};
+
+/* Two good players whose pair is far below what both reach elsewhere. */
+struct pair {
+	uint32_t from, to;
+	double depth;
+	enum verdict verdict; /* OPEN, GOOD or SLOW */
+	double y;
+	uint32_t tests;
 };
 
 struct suspect {
-	enum finding_code kind; /* SUSPECT_NODE: of the group SUSPECT, by which they are sorted */
-	enum suspect_proof proof;
-	bool sends, receives;   /* in which direction; of a pair and groups: A to B, B to A */
-	bool few_partners;      /* of a pair: an end has too few to be judged itself */
+	enum finding_code kind; /* by which they are sorted */
+	bool tested;            /* otherwise it was seen once */
+	bool drained;           /* it is slow by the test */
+	bool sends, receives;   /* of a pair: A to B, B to A */
 	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
-	uint32_t a, b;          /* B: of a pair or groups; otherwise SUSPECT_NONE */
-	double value, normal;   /* in the body's unit, or s, slots, parts of tails; NaN: none */
-	uint32_t partners, bad; /* hosts that it was judged by; tries or cells that were bad */
-	uint32_t cause;         /* a cause of body.h for those that have no figure */
+	uint32_t a, b;          /* B: of a pair; otherwise NONE */
+	double value, normal;   /* in the evidence's unit, or s, or parts; NaN: none */
+	uint32_t partners, bad; /* hosts or runs that it was judged by; those that were bad */
 	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
-	uint32_t text;          /* what its runs said, in struct body.texts; or SUSPECT_NONE */
+	uint32_t text;          /* what its runs said, in struct evidence.texts; or NONE */
 };
 
 struct suspects {
@@ -41,167 +82,146 @@ struct suspects {
 	uint32_t count;
 };
 
+/* What is known of a host; the largest one counts. */
+enum host_state {
+	HOST_UNDECIDED,
+	HOST_GOOD,
+	HOST_NAMED, /* a suspect that is not drained, or a candidate */
+	HOST_SLOW,
+	HOST_LOST,
+	HOST_STATES
+};
+
+struct judgement {
+	struct evidence *e; /* lent; the y of its observations and the kinds of its players are set */
+	const struct groups *groups;
+	double expected;  /* what a pair must reach, in Gb/s; 0: not given */
+	uint32_t players; /* as all below, of which the lists are owned */
+	uint32_t *group;  /* of each player: a group or NONE */
+	bool *lost;       /* whose figures are not judged */
+	struct kind kind[KINDS_MAX];
+	uint32_t kinds;
+	double level; /* what the lower of two levels reaches of the other; 0: there is one */
+	uint32_t lower;
+	struct standing *standing[WAYS];
+	double level_best[WAYS]; /* what most players reach at best */
+	uint32_t *candidate_of; /* of each player: its number in CANDIDATE, or NONE */
+	uint32_t (*near)[TEST_NEAR]; /* of each player: with whom it is best, or NONE */
+	struct candidate *candidate; /* the worst first */
+	uint32_t candidates;
+	uint32_t tests; /* runs of candidates, and of controls */
+	struct pair pair[PAIRS_MAX];
+	uint32_t pairs;
+	double spread;   /* of what good players reach at best, */
+	double smallest; /* and the smallest fault that makes a candidate; NaN: not known */
+	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
+	double *room;         /* for as many figures as there are observations */
+	struct suspects suspects;
+	struct findings notes; /* what is nobody's fault */
+	struct incast incast;
+	uint8_t *host; /* of each host: enum host_state */
+	uint32_t hosts_in[HOST_STATES];
+	uint32_t measured, tried; /* observations of the screen */
+	uint32_t played_rounds, planned_rounds, unnamed, unended;
+	bool has_baseline, cannot_tell;
+	uint32_t compared;
+};
+
+/*
+ * Judge the evidence E, which is complete. GROUPS may be empty. EXPECTED: Gb/s that a pair must
+ * reach; 0: what its ports make likely. Returns -1 if there is no memory; release it in any case.
+ */
+int judgement_init(struct judgement *j, struct evidence *e, const struct groups *groups,
+		   double expected);
+void judgement_release(struct judgement *j);
+
+/* The steps, in this order. */
+void judge_lost(struct judgement *j);     /* lost.c */
+void judge_kinds(struct judgement *j);    /* kinds.c: and what each observation is of its kinds */
+void judge_screen(struct judgement *j);   /* screen.c */
+void judge_incast(struct judgement *j);   /* in place of the screen */
+int judge_verdicts(struct judgement *j);  /* verdict.c. -1: no memory */
+void judge_statements(struct judgement *j);
+void judge_groups(struct judgement *j); /* groups.c */
+
+/* Add those who reach less than in BEFORE, and count what was compared. */
+void judge_compare(struct judgement *j, const struct judgement *before);
+
+/* After the last rule: what is known of each host. */
+void judge_states(struct judgement *j);
+
+/*
+ * The exit status: 3, nodes are lost, some are named by no line, or no pair was measured; 6,
+ * something is slow; 77, nobody can tell, or a run did not come to its end; 0.
+ */
+int judge_status(const struct judgement *j);
+
 /* Suspect A as KIND, of which nothing else is known. */
 struct suspect suspect_of(enum finding_code kind, uint32_t a);
 
 /* Add S. If there is no memory, json_memory_failures() says so. */
 void suspects_add(struct suspects *l, const struct suspect *s);
 
+/* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
+void suspects_merge(struct judgement *j, uint32_t first);
+
 /* Put the worst first. */
 void suspects_sort(struct suspects *l);
 
-/* True if this kind of suspect cannot be used at all: exit status 3. */
-bool suspect_is_lost(enum finding_code kind);
-
-/* How much of the normal is left, for sorting: 0 to 1, smaller is worse. */
-double suspect_part(const struct suspect *s);
-
-/* How far the runs came. */
-struct judge_rounds {
-	uint32_t planned, played; /* of the first run that did not come to its end; 0: all did */
-	uint32_t unnamed;         /* players that no line names, though there should be as many */
-	uint32_t unended;         /* players that may have ended in a line that was cut */
-};
-
-/* What is known of a host; the largest one counts. */
-enum host_state {
-	HOST_UNKNOWN, /* it has no figure, or is in a slow pair; in the end it is undecided */
-	HOST_GOOD,
-	HOST_UNDECIDED, /* so are those of slow pairs who have too few partners to be judged */
-	HOST_SUSPECT,   /* these and lost ones are drained */
-	HOST_LOST,
-	HOST_STATES
-};
-
-struct judgement {
-	const struct body *body;
-	const struct groups *groups;
-	struct matrix m;
-	struct fit fit;
-	struct judge_rounds rounds;
-	uint32_t *group;                /* of each player: a group or NAMES_NONE; NULL: no groups */
-	bool *lost;                     /* players whose figures are not judged */
-	uint8_t *hosts;                 /* of each host: enum host_state */
-	uint32_t hosts_in[HOST_STATES]; /* how many */
-	bool *excused; /* these, and those that missed slots: a pair without a figure is theirs */
-	struct suspects suspects;
-	struct findings notes; /* what is nobody's fault */
-	struct incast incast;  /* if it has rounds, its flows are judged by it and not as pairs */
-	uint32_t measured, tried; /* cells; of a latency, pairs */
-	double expected;          /* what a pair must reach, in Gb/s; 0: not given */
-	double smallest; /* the part by which a sender that is named is too slow; NaN: not known */
-	double network;  /* what most pairs reach of the best ones; NaN: not known */
-	uint32_t slots, failed_slots; /* of all players */
-	bool retested;                /* some pairs were measured alone after the others */
-	bool uplinks_doubtful; /* pairs of two groups are slow; nobody knows whose uplink it is */
-	uint32_t late;         /* players that missed slots */
-	uint32_t slow_pairs;   /* far slower, though chance may make as many; 0: too few */
-	bool blind;       /* no node can be called good: noise or the network hides slow ones */
-	bool cannot_tell; /* a slow node might not have been seen */
-	bool has_baseline;
-	uint32_t compared; /* with the baseline: players, and cells of those with few partners */
-};
-
-/*
- * Judge BODY, which is settled. GROUPS may be empty. EXPECTED: Gb/s that a pair must reach; 0: what
- * its ports make likely. Returns -1 if there is no memory.
- */
-int judgement_init(struct judgement *j, const struct body *body, const struct groups *groups,
-		   double expected);
-
-/*
- * Add those whose level is below that of BEFORE, and count what was compared. Returns -1 if there
- * is no memory. (baseline.c)
- */
-int judgement_compare(struct judgement *j, const struct judgement *before);
-
-void judgement_release(struct judgement *j);
-
-/* Where so many players miss slots, as clients do, all may have been started late. */
-static inline bool judge_launcher_late(const struct judgement *j)
-{
-	return j->late > NOTES_LATE * j->m.players;
-}
-
-/* True if a pair reaches three quarters of what is normal at most, and its ends are good. */
-static inline bool judge_is_far_slower(const struct judgement *j, uint32_t cell)
-{
-	const struct matrix_cell *c = &j->m.cell[cell];
-
-	return (double)j->fit.part[cell] < log(NOTES_FAR_SLOWER) &&
-	       !fit_is_aside(&j->fit, c->from) && !fit_is_aside(&j->fit, c->to);
-}
-
-/* A figure in the body's unit, of its logarithm in the fit. */
-static inline double judge_unit(const struct judgement *j, double y)
-{
-	return exp(j->body->latency ? -y : y);
-}
-
-/* The part of normal that PLAYER reaches in a direction; NaN: not known. */
-static inline double judge_part(const struct judgement *j, uint32_t player, enum matrix_way way)
-{
-	return exp((double)j->fit.of[player].way[way].effect);
-}
-
-/* What is normal for a PLAYER, in the body's unit; NaN: not known. */
-static inline double judge_normal(const struct judgement *j, uint32_t player)
-{
-	return judge_unit(j, j->fit.kind[j->fit.kinds.of[player]]);
-}
-
-/* True if PLAYER has enough good partners to be judged. */
-static inline bool judge_is_known(const struct judgement *j, uint32_t player)
-{
-	return j->fit.of[player].way[FIT_SENDS].partners >= FIT_PARTNERS ||
-	       j->fit.of[player].way[FIT_RECEIVES].partners >= FIT_PARTNERS ||
-	       j->fit.of[player].nowhere;
-}
-
-/* True if pair CELL was measured and has no figure, as a thread lacked its CPU. */
-static inline bool judge_is_undecided(const struct judgement *j, uint32_t cell)
-{
-	const struct matrix_cell *c = &j->m.cell[cell];
-
-	return c->lacked && isnan(fit_figure(&j->fit, c)) && !j->lost[c->from] && !j->lost[c->to];
-}
-
-/* The part of all pairs that was tried. */
-static inline double judge_covered(const struct judgement *j)
-{
-	double all = (double)j->m.players * (j->m.players - 1);
-
-	return all > 0 ? j->m.cells / all : 1;
-}
-
-/* True if --schedule full would try more. */
-static inline bool judge_misses_pairs(const struct judgement *j)
-{
-	return judge_covered(j) < .9 && strcmp(j->body->schedule, "full") != 0;
-}
-
-/* Suspect the pair of a cell as KIND, of which nothing else is known. (slow.c) */
-struct suspect judge_pair(const struct judgement *j, enum finding_code kind,
-			  const struct matrix_cell *c);
-
-/* The rules. */
-void judge_lost(struct judgement *j);   /* lost.c */
-void leaves_find(struct judgement *j);  /* leaves.c: groups whose uplinks are slow */
-void judge_levels(struct judgement *j); /* slow.c */
-void judge_tails(struct judgement *j);
-void judge_pairs(struct judgement *j);
-void judge_notes(struct judgement *j);  /* notes.c, as the next one: */
-void judge_no_cpu(struct judgement *j); /* pairs that are undecided for want of CPU */
-
-/*
- * What runs said most often of PLAYER, in struct body.texts, or SUSPECT_NONE: errors if FAILED,
- * otherwise findings. And what all runs that failed said most often.
- */
+/* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings. */
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
-uint32_t judge_said_most(const struct judgement *j);
 
-/* Find what is known of each host, after the last rule. (suspect.c) */
-void judge_states(struct judgement *j);
+/* True if this kind of suspect cannot be used at all: exit status 3. */
+static inline bool suspect_is_lost(enum finding_code kind)
+{
+	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
+}
 
-/* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
-void judge_hosts(struct judgement *j, uint32_t first); /* suspect.c */
+/* What is missing of a rate that harms somebody, as a logarithm. */
+static inline double judge_least(const struct judgement *j)
+{
+	return -log1p(j->e->latency ? -LEAST_LATENCY : -LEAST_RATE);
+}
+
+/* True if O has a figure to judge: both ends had their CPU, and neither is lost. */
+static inline bool judge_counts(const struct judgement *j, const struct observation *o)
+{
+	return !isnan(o->y) && !j->lost[o->from] && !j->lost[o->to];
+}
+
+/* True if a run with WITH tells of PLAYER: a partner whose port is slower hides what it lacks. */
+static inline bool judge_tells(const struct judgement *j, uint32_t player, uint32_t with)
+{
+	return !(j->kind[j->e->player[with].kind].reach <
+		 j->kind[j->e->player[player].kind].reach - LEAST_RATE);
+}
+
+/* What Y, of PLAYER's kind, is in the evidence's unit. */
+static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
+{
+	y += j->kind[j->e->player[player].kind].reach;
+	return exp(j->e->latency ? -y : y);
+}
+
+/* Players of two groups, or of one that is not known. */
+static inline bool judge_is_apart(const struct judgement *j, uint32_t a, uint32_t b)
+{
+	return j->group[a] == NONE || j->group[a] != j->group[b];
+}
+
+/* True if a group that is slow with others can be told from these: there is a third one. */
+static inline bool judge_tells_groups(const struct judgement *j)
+{
+	return j->groups->names.count > 2 && !j->e->latency;
+}
+
+/* True if A and B are near to each other: in one group; if groups are not known, at best there. */
+bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b);
+
+/* How many pairs may be measured side by side as if they were alone. */
+static inline uint32_t judge_at_once(const struct judgement *j)
+{
+	uint32_t room = j->e->hosts.count / TEST_SHARE;
+
+	return room ? room : 1;
+}

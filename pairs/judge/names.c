@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "body.h"
+#include "evidence.h"
 #include "pairs/grow.h"
 #include "pairs/hosts.h"
 #include "pairs/lines.h"
@@ -87,8 +87,8 @@ int groups_put(struct groups *g, const char *group, const char *host)
 
 	if (!g->names.limit) {
 		names_init(&g->names, GROUPS_MAX);
-		names_init(&g->hosts, BODY_PLAYERS_MAX);
-		g->of = calloc(BODY_PLAYERS_MAX, sizeof(*g->of));
+		names_init(&g->hosts, EVIDENCE_PLAYERS);
+		g->of = calloc(EVIDENCE_PLAYERS, sizeof(*g->of));
 		if (!g->of)
 			json_memory_lacked();
 	}

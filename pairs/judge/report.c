@@ -1,61 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes a judgement as text, and has the words for a suspect. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/terminal.h"
 #include "base/text.h"
-#include "limits.h"
 #include "judge.h"
 
-#define LINES_MAX    40
-#define LINES_TOTAL  6 /* the last ones; those of notes and of an incast are added */
-#define LINES_INCAST 2
-#define NOTES_SHOWN  4
-#define WIDTH        140
+#define NOTES_SHOWN 5
 
+/* The lines are written into memory first: what is more than fits is left out, the longest lists
+ * first. */
 struct report {
-	FILE *to;
+	FILE *to; /* NULL: lines are only counted */
 	const struct judgement *j;
 	uint32_t lines;
-	uint32_t last; /* lines after the suspects */
-	bool texts;    /* what runs said is shown: there are not too many kinds */
-	bool next;     /* so is what to do */
+	uint32_t most; /* suspects of a kind that are shown */
+	bool texts;    /* what runs said is shown */
 };
-
-enum finding_code judge_code(const struct suspect *s)
-{
-	return s->proof == SUSPECT_LOAD && s->kind != SUSPECT_STARVES ? SUSPECT_UNDER_LOAD
-								      : s->kind;
-}
-
-/* True of a pair of which either end may be the cause. */
-static bool is_few(const struct suspect *s)
-{
-	return judge_code(s) == SUSPECT_PAIR && s->few_partners;
-}
-
-void judge_words(struct finding *to, const struct suspect *s, uint32_t count)
-{
-	bool few = is_few(s), once = false;
-
-	for (uint32_t i = 0; i < count; i++)
-		once |= s[i].proof != SUSPECT_CONFIRMED;
-	finding_make(to, &(struct finding_facts){
-				 .code = judge_code(s),
-				 .value = {FINDING_WORD("few", few ? "" : NULL),
-					   FINDING_WORD("good", few ? NULL : ""),
-					   FINDING_WORD("once", once && !few ? "" : NULL),
-					   FINDING_WORD("alone", once ? NULL : "")}});
-}
 
 const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which)
 {
-	const struct body *b = j->body;
-
 	if (s->kind == SUSPECT_GROUP)
 		return j->groups->names.text[which];
-	return s->is_host ? b->hosts.text[b->player[which].host] : b->names.text[which];
+	return s->is_host ? evidence_host(j->e, which) : evidence_name(j->e, which);
 }
 
 const char *judge_way(const struct suspect *s)
@@ -65,286 +34,288 @@ const char *judge_way(const struct suspect *s)
 	return s->sends ? "sending" : "receiving";
 }
 
-/* Why a pair has no figure, if its run did not say. */
-static const char *const why[BODY_CAUSES] = {
-#define WHY(cause, word, text) [cause] = text,
-	BODY_FAILURES(WHY)
-#undef WHY
-};
-
 /* The figure of a suspect; "": there is none. */
 static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
 {
 	double times = s->value / s->normal;
 
-	if (s->kind == SUSPECT_PAIR_BROKE)
-		text_add(text, size, "%s", why[s->cause]);
-	else if (s->kind == SUSPECT_CLOCK && !isnan(s->value))
+	if (isnan(s->value))
+		return;
+	if (s->kind == SUSPECT_CLOCK)
 		text_add(text, size, "%.3g s %s", fabs(s->value),
-			 s->b != SUSPECT_NONE ? "apart"
-			 : s->value < 0       ? "behind"
-					      : "ahead");
-	else if (s->kind == SUSPECT_STARVES || s->kind == SUSPECT_TAIL)
-		text_add(text, size, s->kind == SUSPECT_TAIL ? "%.1f" : "%.2f", s->value);
-	else if (j->body->latency && !isnan(times))
+			 s->b != NONE   ? "apart"
+			 : s->value < 0 ? "behind"
+					: "ahead");
+	else if (s->kind == SUSPECT_TAIL)
+		text_add(text, size, "%.1f", s->value);
+	else if (s->kind == SUSPECT_STARVES)
+		text_add(text, size, "%.2f", s->value);
+	else if (s->kind == SUSPECT_GROUP)
+		text_add(text, size, "%.0f %%", 100 * times);
+	else if (j->e->latency)
 		text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value, times,
 			 s->normal);
-	else if (!isnan(times))
-		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
-			 100 * times);
+	else
+		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal, 100 * times);
 }
 
-/* Make TO what is said of one suspect: the catalogue has it as its cause. */
-static void describe(struct finding *to, const struct judgement *j, const struct suspect *s)
+void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s)
 {
-	char figure[200] = "", least[16];
-	const char *word = NULL;
+	bool good = (s->kind == SUSPECT_FALLS || s->kind == SUSPECT_STARVES) && s->tested &&
+		    !s->drained;
+	char figure[160] = "", least[16];
 
 	add_figure(j, s, figure, sizeof(figure));
-	snprintf(least, sizeof(least), "%.1f", INCAST_STARVES);
-	word = *figure ? figure : NULL;
-	finding_make(
-		to,
-		&(struct finding_facts){
-			.code = s->kind,
-			.value = {
-				FINDING_WORD("figure", word),
-				FINDING_WORD("and", word ? ", " : ""),
-				FINDING_NUMBER("bad", s->bad, ""),
-				FINDING_NUMBER("of", s->partners ? s->partners : NAN, ""),
-				FINDING_NUMBER("from", s->from_round, ""),
-				FINDING_NUMBER("normal", s->normal, ""),
-				FINDING_WORD("least", least),
-				FINDING_WORD("proven", s->proof == SUSPECT_CONFIRMED ? "" : NULL),
-				FINDING_WORD("unproven", s->proof == SUSPECT_ONCE ? "" : NULL),
-				FINDING_WORD("load", s->proof == SUSPECT_LOAD ? "" : NULL),
-			}});
+	snprintf(least, sizeof(least), "%.1f", STARVES);
+	finding_make(to, &(struct finding_facts){
+				 .code = s->kind,
+				 .value = {
+					 FINDING_WORD("figure", *figure ? figure : NULL),
+					 FINDING_NUMBER("rate", s->value, "Gb/s"),
+					 FINDING_NUMBER("usual", s->normal, "Gb/s"),
+					 FINDING_NUMBER("bad", s->bad, ""),
+					 FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
+					 FINDING_NUMBER("from", (double)s->from_round, ""),
+					 FINDING_NUMBER("normal", s->normal, ""),
+					 FINDING_WORD("least", least),
+					 FINDING_WORD("proven", s->tested ? "" : NULL),
+					 FINDING_WORD("untested", s->tested ? NULL : ""),
+					 FINDING_WORD("good", good ? "" : NULL),
+				 }});
 }
 
-/* Print TEXT, unless TO is NULL, in lines that end between words. Returns how many. */
-static uint32_t print_wrapped(FILE *to, const char *text)
+/* Print TEXT in lines that end between words, each but the first with INDENT blanks. */
+static void put(struct report *r, const char *text, unsigned indent)
 {
-	uint32_t lines = 0;
+	char lines[2048] = "";
 
-	for (size_t n; *text; text += n + (text[n] == ' ')) {
-		n = strlen(text);
-		if (n > WIDTH - 4)
-			for (n = WIDTH - 4; n && text[n] != ' ';)
-				n--;
-		n = n ? n : strcspn(text, " "); /* a word that is longer */
-		if (to)
-			fprintf(to, "    %.*s\n", (int)n, text);
-		lines++;
-	}
-	return lines;
+	terminal_wrap(lines, sizeof(lines), text, REPORT_COLUMNS, indent);
+	for (const char *c = lines; *c; c++)
+		r->lines += *c == '\n';
+	if (r->to)
+		fputs(lines, r->to);
 }
 
-/* How many lines a suspect takes. */
-static uint32_t lines_of(const struct report *r, const struct suspect *s)
+static void put_suspect(struct report *r, const struct suspect *s)
 {
-	return 1 + (s->text != SUSPECT_NONE && r->texts
-			    ? print_wrapped(NULL, r->j->body->texts.text[s->text])
-			    : 0);
-}
+	bool pair = s->b != NONE, latency = r->j->e->latency;
+	bool directed = s->kind > SUSPECT_FAILS && s->kind != SUSPECT_GROUP && !pair && !latency &&
+			(s->sends || s->receives);
+	struct finding words;
+	char text[1024] = "";
 
-static void print_suspect(struct report *r, const struct suspect *s)
-{
-	bool pair = s->b != SUSPECT_NONE;
-	bool directed = s->kind >= SUSPECT_NODE && !pair && (s->sends || s->receives) &&
-			!r->j->body->latency;
-	struct finding what;
-	char who[700] = "";
-
-	text_add(who, sizeof(who), "%s%s%s", judge_name(r->j, s, s->a),
+	judge_words(&words, r->j, s);
+	text_add(text, sizeof(text), "  %s%s%s", judge_name(r->j, s, s->a),
 		 !pair         ? ""
 		 : s->receives ? " <-> "
 			       : " -> ",
 		 pair ? judge_name(r->j, s, s->b) : "");
-	describe(&what, r->j, s);
-	fprintf(r->to, "  %-12s  %s%s%s\n", who, directed ? judge_way(s) : "", directed ? ": " : "",
-		what.cause);
-	if (lines_of(r, s) > 1)
-		print_wrapped(r->to, r->j->body->texts.text[s->text]);
-	r->lines += lines_of(r, s);
+	text_add(text, sizeof(text), "%*s  %s%s%s",
+		 strlen(text) < 14 ? 14 - (int)strlen(text) : 0, "", directed ? judge_way(s) : "",
+		 directed ? ": " : "", words.cause);
+	put(r, text, 4);
+	if (s->text == NONE || !r->texts)
+		return;
+	snprintf(text, sizeof(text), "    %s", r->j->e->texts.text[s->text]);
+	put(r, text, 4);
 }
 
-/* How many suspects from number I on are of the same kind. */
-static uint32_t of_kind(const struct judgement *j, uint32_t i)
+/* Print the COUNT suspects of one kind at S. */
+static void put_kind(struct report *r, const struct suspect *s, uint32_t count)
 {
-	const struct suspect *s = &j->suspects.of[i];
-	uint32_t n = 1;
-
-	while (i + n < j->suspects.count && judge_code(&s[n]) == judge_code(s) &&
-	       is_few(&s[n]) == is_few(s))
-		n++;
-	return n;
-}
-
-/* How many lines the first suspect of each later kind takes, with those of the kind itself. */
-static uint32_t lines_later(const struct report *r, uint32_t i)
-{
-	uint32_t lines = 0;
-
-	for (uint32_t count; i < r->j->suspects.count; i += count) {
-		count = of_kind(r->j, i);
-		lines += 1 + lines_of(r, &r->j->suspects.of[i]) + (count > 1) + r->next;
-	}
-	return lines;
-}
-
-/* Print the COUNT suspects of one kind from number I on, as far as later kinds leave room. */
-static void print_kind(struct report *r, uint32_t i, uint32_t count)
-{
-	const struct suspect *s = &r->j->suspects.of[i];
+	uint32_t shown = count > r->most + 1 ? r->most : count;
+	char text[sizeof(((struct finding *)0)->next) + 16];
 	struct finding words;
-	uint32_t later = lines_later(r, i + count) + r->last + r->next, printed = 0;
 
-	judge_words(&words, s, count);
-	terminal_put(r->to, suspect_is_lost(s->kind) ? TERMINAL_RED : TERMINAL_YELLOW, words.text);
-	fprintf(r->to, ": %u\n", count);
-	r->lines++;
-	/* all of them, or one line less, in which the number of the others stands */
-	while (printed < count &&
-	       (!printed ||
-		r->lines + lines_of(r, &s[printed]) + later + (printed + 1 < count) <= LINES_MAX))
-		print_suspect(r, &s[printed++]);
-	if (printed < count) {
-		fprintf(r->to, "  and %u more (--json has all)\n", count - printed);
-		r->lines++;
+	judge_words(&words, r->j, s);
+	if (r->to) {
+		terminal_put(r->to, suspect_is_lost(s->kind) ? TERMINAL_RED : TERMINAL_YELLOW,
+			     words.text);
+		fprintf(r->to, ": %u\n", count);
 	}
-	if (r->next)
-		fprintf(r->to, "  next: %s\n", words.next);
-	r->lines += r->next;
+	r->lines++;
+	for (uint32_t i = 0; i < shown; i++)
+		put_suspect(r, &s[i]);
+	if (shown < count) {
+		snprintf(text, sizeof(text), "  and %u more (--json has all)", count - shown);
+		put(r, text, 4);
+	}
+	snprintf(text, sizeof(text), "  next: %s", words.next);
+	if (*words.next)
+		put(r, text, 4);
 }
 
 /* No pair has a figure: why, as most runs say, is more than a list of all. */
-static void print_nothing(FILE *to, const struct judgement *j)
+static void put_nothing(struct report *r)
 {
-	uint32_t said = judge_said_most(j);
+	const struct evidence *e = r->j->e;
+	uint32_t said = judge_said(r->j, NONE, true);
+	char text[512];
 
-	fprintf(to, "no pair was measured\n");
-	if (said != SUSPECT_NONE)
-		fprintf(to, "  most runs say: %s\n", j->body->texts.text[said]);
-	fprintf(to, "  next: run one pair by hand: `%s` there and here\n",
-		j->body->whats.count ? strchrnul(j->body->whats.text[0], ' ') + 1 : "write_bw");
-}
-
-/* What a schedule of a few rounds cannot find. */
-static void print_limits(FILE *to, const struct judgement *j)
-{
-	bool unknown = false; /* a player met too few hosts to be judged */
-
-	if (!judge_misses_pairs(j) || j->incast.rounds || j->m.players < 3 || !j->measured)
-		return;
-	for (uint32_t i = 0; i < j->m.players; i++)
-		unknown |=
-			matrix_count(&j->m, MATRIX_SEND, i) && !j->lost[i] && !judge_is_known(j, i);
-	fprintf(to,
-		"%s%s%.2g %% of all pairs were tried: %s; a slow pair of good nodes is found if "
-		"it was among them.\n",
-		j->body->schedule, *j->body->schedule ? ": " : "", 100 * judge_covered(j),
-		unknown ? "a node with fewer than 3 partners is not judged, only its pairs are"
-			: "a slow node is found");
-}
-
-/* What is normal: of each kind, where they differ. */
-static void print_normal(FILE *to, const struct judgement *j)
-{
-	const struct kinds *k = &j->fit.kinds;
-	bool several = k->count > 1;
-
-	fprintf(to, "; normal ");
-	for (uint32_t i = 0; i < k->count && i < 8; i++)
-		fprintf(to, "%s%s%s%.4g", i ? ", " : "", several ? k->names.text[i] : "",
-			several ? ": " : "", judge_unit(j, j->fit.kind[i]));
-	fprintf(to, j->body->latency ? " us" : " Gb/s");
-	if (!isnan(j->smallest))
-		fprintf(to, "; a node that is %.0f %% too slow is named", 100 * j->smallest);
-}
-
-/* Print the notes, unless TO is NULL. Returns how many lines they are. */
-static uint32_t print_notes(FILE *to, const struct judgement *j)
-{
-	uint32_t lines = 0;
-
-	for (size_t i = 0; i < j->notes.count && i < NOTES_SHOWN; i++) {
-		const struct finding *f = &j->notes.list[i];
-		bool cannot = f->is.strength == FINDING_CANNOT_TELL;
-
-		lines += *f->next ? 2 : 1;
-		if (!to)
-			continue;
-		terminal_put(to, TERMINAL_YELLOW, cannot ? "cannot tell " : "");
-		fprintf(to, "%s\n%s%s%s", f->text, *f->next ? "  next: " : "", f->next,
-			*f->next ? "\n" : "");
+	for (uint32_t i = 0; i < r->j->players && said == NONE; i++)
+		said = e->player[i].server_said;
+	put(r, "no pair was measured", 0);
+	if (said != NONE) {
+		snprintf(text, sizeof(text), "  most runs say: %s", e->texts.text[said]);
+		put(r, text, 4);
 	}
-	if (j->notes.count > NOTES_SHOWN && to)
-		fprintf(to, "and %zu more notes (--json has all)\n", j->notes.count - NOTES_SHOWN);
-	return lines + (j->notes.count > NOTES_SHOWN);
+	snprintf(text, sizeof(text), "  next: run one pair by hand: `%s` there and here",
+		 e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
+	put(r, text, 4);
 }
 
-static void print_incast(FILE *to, const struct incast *it, const struct body *b)
+static void put_incast(struct report *r)
 {
 	static const char *const of[] = {"the receiver's port", "what it receives alone",
 					 "the best sum"};
+	const struct incast *it = &r->j->incast;
 	const struct incast_round *worst, *uneven;
+	char text[512];
 
 	if (!it->rounds)
 		return;
 	worst = &it->round[it->worst];
 	uneven = &it->round[it->uneven];
-	fprintf(to,
-		"incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s\n",
-		it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
-		b->names.text[worst->receiver]);
-	fprintf(to, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share\n",
-		it->jain, uneven->jain, b->names.text[uneven->receiver],
-		b->names.text[uneven->least], uneven->least_share);
+	snprintf(text, sizeof(text),
+		 "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
+		 it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
+		 evidence_name(r->j->e, worst->receiver));
+	put(r, text, 2);
+	snprintf(text, sizeof(text),
+		 "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
+		 it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
+		 evidence_name(r->j->e, uneven->least), uneven->least_share);
+	put(r, text, 4);
 }
 
-/* What the schedule cannot find, and the totals. */
-static void print_totals(FILE *to, const struct judgement *j)
+static void put_notes(struct report *r)
 {
-	const uint32_t *in = j->hosts_in;
+	const struct findings *notes = &r->j->notes;
+	char text[1024];
 
-	if (!j->measured)
-		print_nothing(to, j);
-	if (j->rounds.planned)
-		fprintf(to,
-			"incomplete: a run has only %u of %u rounds; the others are not judged\n",
-			j->rounds.played, j->rounds.planned);
-	if (j->rounds.unnamed)
-		fprintf(to, "incomplete: of %u players, %u are in no line\n", j->body->expected,
-			j->rounds.unnamed);
-	if (j->rounds.unended)
-		fprintf(to, "incomplete: lines were cut; of %u players none says that they ended\n",
-			j->rounds.unended);
+	for (size_t i = 0; i < notes->count && i < NOTES_SHOWN; i++) {
+		const struct finding *f = &notes->list[i];
+
+		snprintf(text, sizeof(text), "%s%s",
+			 f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "", f->text);
+		put(r, text, 2);
+		snprintf(text, sizeof(text), "  next: %s", f->next);
+		if (*f->next)
+			put(r, text, 4);
+	}
+	snprintf(text, sizeof(text), "and %zu more notes (--json has all)",
+		 notes->count - NOTES_SHOWN);
+	if (notes->count > NOTES_SHOWN)
+		put(r, text, 2);
+}
+
+/* What is missing. */
+static void put_incomplete(struct report *r)
+{
+	const struct judgement *j = r->j;
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "incomplete: a run has only %u of %u rounds; the others are not judged",
+		 j->played_rounds, j->planned_rounds);
+	if (j->planned_rounds)
+		put(r, text, 2);
+	snprintf(text, sizeof(text), "incomplete: of %u players, %u are in no line", j->e->expected,
+		 j->unnamed);
+	if (j->unnamed)
+		put(r, text, 2);
+	snprintf(text, sizeof(text),
+		 "incomplete: lines were cut; of %u players none says that they ended", j->unended);
+	if (j->unended)
+		put(r, text, 2);
 	if (j->has_baseline && !j->compared)
-		fprintf(to,
-			"not compared with the baseline: no node, rail or pair has figures in both\n");
-	print_notes(to, j);
-	print_limits(to, j);
-	fprintf(to, "%u nodes: %u good, ", j->body->hosts.count, in[HOST_GOOD]);
+		put(r, "not compared with the baseline: no node or rail has figures in both", 2);
+	snprintf(text, sizeof(text), "the slots were too short for some runs: use --slot %.1f",
+		 j->e->slot_needed_s);
+	if (j->e->slot_needed_s > 0)
+		put(r, text, 2);
+}
+
+/* What became of the candidates. */
+static void put_tested(struct report *r)
+{
+	const struct judgement *j = r->j;
+	uint32_t tested = 0, good = 0, open = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < j->candidates; i++) {
+		tested += j->candidate[i].verdict != VERDICT_OPEN;
+		good += j->candidate[i].verdict == VERDICT_GOOD;
+		open += j->candidate[i].verdict == VERDICT_OPEN && j->candidate[i].depth < 0;
+	}
+	if (tested)
+		snprintf(text, sizeof(text),
+			 "tested with references, beside controls: %u node%s, %u good", tested,
+			 tested == 1 ? "" : "s", good);
+	else
+		snprintf(text, sizeof(text),
+			 "to be tested: %u node%s (`judge --plan FILE`, `run --plan FILE`; sweep does both)",
+			 open, open == 1 ? "" : "s");
+	if (tested || open)
+		put(r, text, 2);
+}
+
+static void put_totals(struct report *r)
+{
+	const struct judgement *j = r->j;
+	const uint32_t *in = j->hosts_in;
+	char text[512] = "";
+
+	text_add(text, sizeof(text), "%u nodes: %u good, ", j->e->hosts.count, in[HOST_GOOD]);
 	if (in[HOST_UNDECIDED])
-		fprintf(to, "%u undecided, ", in[HOST_UNDECIDED]);
-	fprintf(to, "%u suspect, %u lost; %u of %u pairs measured", in[HOST_SUSPECT], in[HOST_LOST],
-		j->measured, j->tried);
-	if (j->measured && !j->incast.rounds && !isnan(judge_normal(j, 0)))
-		print_normal(to, j);
-	fprintf(to, "\n");
+		text_add(text, sizeof(text), "%u undecided, ", in[HOST_UNDECIDED]);
+	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u runs measured",
+		 in[HOST_NAMED] + in[HOST_SLOW], in[HOST_LOST], j->measured, j->tried);
+	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->incast.rounds; k++)
+		text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
+			 j->kinds > 1 ? j->kind[k].rail : "",
+			 j->kinds > 1 && *j->kind[k].rail ? ": " : "",
+			 exp(j->e->latency ? -j->kind[k].reach : j->kind[k].reach));
+	if (j->kinds && j->measured && !j->incast.rounds)
+		text_add(text, sizeof(text), j->e->latency ? " us" : " Gb/s");
+	if (j->smallest > 0 && !j->incast.rounds)
+		text_add(text, sizeof(text), "; a node that is %.0f %% too slow is seen",
+			 100 * j->smallest);
+	put(r, text, 2);
+}
+
+static void put_all(struct report *r)
+{
+	const struct suspects *l = &r->j->suspects;
+
+	r->lines = 0;
+	for (uint32_t i = 0, end; i < l->count; i = end) {
+		for (end = i + 1; end < l->count && l->of[end].kind == l->of[i].kind;)
+			end++;
+		put_kind(r, &l->of[i], end - i);
+	}
+	put_incast(r);
+	if (!r->j->measured)
+		put_nothing(r);
+	put_notes(r);
+	put_incomplete(r);
+	put_tested(r);
+	put_totals(r);
 }
 
 void judge_report(FILE *to, const struct judgement *j)
 {
-	struct report r = {.to = to, .j = j, .texts = true, .next = true};
+	struct report r = {.j = j, .most = REPORT_LINES, .texts = true};
 
-	r.last = LINES_TOTAL + print_notes(NULL, j) + (j->incast.rounds ? LINES_INCAST : 0);
-	r.texts = lines_later(&r, 0) + r.last <= LINES_MAX;
-	r.next = lines_later(&r, 0) + r.last <= LINES_MAX;
-	for (uint32_t i = 0, count; i < j->suspects.count; i += count) {
-		count = of_kind(j, i);
-		print_kind(&r, i, count);
-	}
-	print_incast(to, &j->incast, j->body);
-	print_totals(to, j);
+	do { /* first fewer suspects of each kind, then no texts */
+		put_all(&r);
+		if (r.lines > REPORT_LINES && r.most <= 3 && r.texts) {
+			r.texts = false;
+			r.most = REPORT_LINES;
+		} else if (r.lines > REPORT_LINES) {
+			r.most--;
+		}
+	} while (r.lines > REPORT_LINES && r.most);
+	r.to = to;
+	put_all(&r);
 }

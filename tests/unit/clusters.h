@@ -23,6 +23,7 @@ enum cluster_trouble {
 	TROUBLE_FLAPS, /* 30 % of its runs reach 20 % */
 	TROUBLE_FAILS, /* 30 % of its runs have no figure */
 	TROUBLE_STEP,  /* 60 % after two thirds of the rounds */
+	TROUBLE_HALF,  /* 60 % in the second half of the rounds */
 	TROUBLE_FALLS, /* to 60 %, a little in each round */
 	TROUBLE_MISSES /* it misses one slot as a client */
 };
@@ -67,6 +68,8 @@ struct cluster {
 	double uplinks;                   /* what they carry of what a leaf's hosts can send */
 	double leaf_part[CLUSTER_LEAVES]; /* what each leaf has left of that */
 	uint32_t spines, bad_leaf, bad_spine;
+	uint32_t pod;       /* leaves of one; 0: there are none */
+	double pod_uplinks; /* what a pod's links carry of what its leaves' uplinks do */
 	double bad_part; /* what the link between them has left */
 
 	/* Of its CPU that each host's threads have, in the part BUSY of its runs; what that costs.
@@ -76,9 +79,12 @@ struct cluster {
 	bool both_spin; /* the receiver's thread, too */
 
 	struct cluster_noise noise;
+	double far_us;         /* what the latency to hosts of the bad leaf has more */
+	bool leaf_in_trouble;  /* so are all hosts of the bad leaf */
 	double drift; /* all rates fall by so much over the run */
 	enum cluster_trouble trouble;
 	uint32_t host;        /* that has a fault; CLUSTER_NONE: none has */
+	bool faulty[CLUSTER_PLAYERS]; /* hosts beside it that may be drained */
 	uint32_t late_rounds; /* that these hosts miss */
 	bool late[CLUSTER_PLAYERS];
 	bool cools; /* the trouble is gone when its pairs are measured again */
@@ -264,6 +270,12 @@ static inline uint32_t cluster_link(const struct cluster *c, uint32_t leaf, uint
 	return (leaf * c->spines + spine) * 2 + down;
 }
 
+/* The number of the link of a leaf's pod to all others. */
+static inline uint32_t cluster_pod(const struct cluster *c, uint32_t leaf, bool down)
+{
+	return c->leaves * c->spines * 2 + leaf / c->pod * 2 + down;
+}
+
 /* Set the capacities of the network. Call it when all about the cluster is drawn. */
 static inline void cluster_wire(struct cluster *c)
 {
@@ -272,6 +284,13 @@ static inline void cluster_wire(struct cluster *c)
 	if (c->kind == NETWORK_SHARED)
 		c->spines = 1;
 	c->net.links = c->leaves * c->spines * 2;
+	for (uint32_t l = 0; l < c->leaves && c->pod; l += c->pod) {
+		double gbps = cluster_leaf_gbps(c, l) * c->pod * c->uplinks * c->pod_uplinks;
+
+		c->net.capacity[cluster_pod(c, l, false)] = gbps;
+		c->net.capacity[cluster_pod(c, l, true)] = gbps;
+		c->net.links += 2;
+	}
 	for (uint32_t l = 0; l < c->leaves; l++)
 		for (uint32_t s = 0; s < c->spines; s++) {
 			double gbps = cluster_leaf_gbps(c, l) * c->uplinks / c->spines;
@@ -299,13 +318,15 @@ static inline double cluster_trouble(struct cluster *c, uint32_t host, uint32_t 
 {
 	double gone = (double)round / c->rounds;
 
-	if (host != c->host)
+	if (host != c->host && !(c->leaf_in_trouble && c->leaf[host] == c->bad_leaf))
 		return 1;
 	switch (c->trouble) {
 	case TROUBLE_FLAPS:
 		return cluster_odds(c, .3) ? .2 : 1;
 	case TROUBLE_STEP:
 		return (again && !c->cools) || (!again && gone >= 2. / 3 - 1e-9) ? .6 : 1;
+	case TROUBLE_HALF:
+		return (again && !c->cools) || (!again && gone >= .5) ? .6 : 1;
 	case TROUBLE_FALLS:
 		return again ? c->cools ? 1 : .6 : 1 - .4 * gone * c->rounds / (c->rounds - 1);
 	default:
@@ -322,7 +343,8 @@ static inline void cluster_flow(struct cluster *c, struct network_flow *f, uint3
 			    c->port[b] * c->receives[f->to] * cluster_trouble(c, b, round, again));
 
 	f->limit = limit * CLUSTER_RATE;
-	f->link[0] = f->link[1] = NETWORK_LINKS;
+	for (int h = 0; h < NETWORK_HOPS; h++)
+		f->link[h] = NETWORK_LINKS;
 	if (c->kind == NETWORK_WHOLE || c->leaf[a] == c->leaf[b])
 		return;
 	if (c->kind == NETWORK_CAPPED) {
@@ -333,6 +355,10 @@ static inline void cluster_flow(struct cluster *c, struct network_flow *f, uint3
 		spine = cluster_spine(c, a, b);
 	f->link[0] = cluster_link(c, c->leaf[a], spine, false);
 	f->link[1] = cluster_link(c, c->leaf[b], spine, true);
+	if (c->pod && c->leaf[a] / c->pod != c->leaf[b] / c->pod) {
+		f->link[2] = cluster_pod(c, c->leaf[a], false);
+		f->link[3] = cluster_pod(c, c->leaf[b], true);
+	}
 }
 
 /* The latency between hosts A and B, in us, without noise. Four leaves are a pod. */
@@ -340,6 +366,8 @@ static inline double cluster_latency(const struct cluster *c, uint32_t a, uint32
 {
 	double us = c->leaf[a] == c->leaf[b] ? 1.9 : c->leaf[a] / 4 == c->leaf[b] / 4 ? 2.6 : 3.4;
 
+	if ((c->leaf[a] == c->bad_leaf) != (c->leaf[b] == c->bad_leaf))
+		us += c->far_us;
 	return us * c->slower[a] * c->slower[b];
 }
 

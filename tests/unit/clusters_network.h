@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define NETWORK_HOPS  2
+#define NETWORK_HOPS  4
 #define NETWORK_LINKS 8192
 
 struct network_flow {
@@ -49,7 +49,11 @@ static inline double network_part(const struct network *n, uint32_t link)
 /* What F could get, by its links, whose shares are in PART. */
 static inline double network_least(const double *part, const struct network_flow *f)
 {
-	return fmin(part[f->link[0]], part[f->link[1]]);
+	double least = INFINITY;
+
+	for (int h = 0; h < NETWORK_HOPS; h++)
+		least = fmin(least, part[f->link[h]]);
+	return least;
 }
 
 /* Fill in the rates of the COUNT flows of F. */

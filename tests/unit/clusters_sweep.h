@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * clusters_sweep: the runs of a sweep over a made cluster: the product's own schedules, and the
- * lines that its hosts would write, as a body that the judge takes.
+ * clusters_sweep: the runs of a sweep over a made cluster: the product's own schedule, then the plans
+ * of the judge, and all that its hosts would write, as evidence that the judge takes.
  */
 #ifndef RDMARK_TESTS_UNIT_CLUSTERS_SWEEP_H
 #define RDMARK_TESTS_UNIT_CLUSTERS_SWEEP_H
@@ -9,29 +9,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../pairs/judge/body.h"
+#include "../../pairs/judge/evidence.h"
 #include "../../pairs/schedule.h"
 #include "clusters.h"
 
+#define SWEEP_RUNS 6
+
+/* Who meets in a slot; the first is the client. */
+struct sweep_pair {
+	uint32_t client, server; /* players */
+	enum part part;
+};
+
 struct sweep {
 	struct cluster *c;
-	struct body_try *tries; /* of all runs; FROM and TO are the cluster's players */
+	struct observation *of; /* of all runs; FROM and TO are the cluster's players */
 	uint32_t count, room;
-	uint32_t run, rounds[2];             /* which run it is, and the rounds of each */
-	uint32_t missed[2][CLUSTER_PLAYERS]; /* slots, of each host */
+	uint32_t run, rounds[SWEEP_RUNS];             /* which run it is, and the rounds of each */
+	uint32_t missed[SWEEP_RUNS][CLUSTER_PLAYERS]; /* slots, of each host */
 	struct schedule_turn turns[CLUSTER_PLAYERS];
 	struct network_flow flow[CLUSTER_PLAYERS];
+	struct sweep_pair pair[CLUSTER_PLAYERS]; /* of a slot */
 	uint32_t misses_in; /* the round that the host with this trouble misses */
 };
 
-static inline void sweep_add(struct sweep *s, const struct body_try *t)
+static inline void sweep_add(struct sweep *s, const struct observation *t)
 {
 	if (s->count == s->room) {
 		s->room = s->room ? s->room * 2 : 1024;
-		s->tries = realloc(s->tries, s->room * sizeof(*s->tries));
-		assert_non_null(s->tries);
+		s->of = realloc(s->of, s->room * sizeof(*s->of));
+		assert_non_null(s->of);
 	}
-	s->tries[s->count++] = *t;
+	s->of[s->count++] = *t;
 }
 
 /* True if the process of HOST did not run in ROUND. */
@@ -41,39 +50,42 @@ static inline bool sweep_late(const struct sweep *s, uint32_t host, uint32_t rou
 }
 
 /* Why the run of T has no figure, if it has none. Sets its cause and blame. */
-static inline bool sweep_fails(struct sweep *s, struct body_try *t)
+static inline bool sweep_fails(struct sweep *s, struct observation *t)
 {
 	struct cluster *c = s->c;
 	uint32_t from = t->from / c->rails, to = t->to / c->rails;
-	uint32_t client = t->client_is_from ? from : to, server = t->client_is_from ? to : from;
+	bool by_from = t->marks & MARK_FROM_CLIENT;
+	uint32_t client = by_from ? from : to, server = by_from ? to : from;
 	double fails = c->noise.fails;
 
 	if (c->trouble == TROUBLE_FAILS && (from == c->host || to == c->host))
 		fails = .3;
-	if (sweep_late(s, client, t->round) || (c->trouble == TROUBLE_MISSES && !s->run &&
-						client == c->host && t->round == s->misses_in)) {
-		t->cause = BODY_MISSED;
-		t->blame = t->client_is_from ? 1 : 2;
-		s->missed[s->run][client] += t->client_is_from && t->from % c->rails == 0;
-	} else if (sweep_late(s, server, t->round)) {
-		t->cause = BODY_CONNECT;
-		t->blame = t->client_is_from ? 2 : 1;
+	if (sweep_late(s, client, t->slot) || (c->trouble == TROUBLE_MISSES && !s->run &&
+						client == c->host && t->slot == s->misses_in)) {
+		t->cause = FAILED_MISSED;
+		t->marks |= by_from ? MARK_FROM_BLAMED : MARK_TO_BLAMED;
+		s->missed[s->run][client] += by_from && t->from % c->rails == 0;
+	} else if (sweep_late(s, server, t->slot)) {
+		t->cause = FAILED_CONNECT;
+		t->marks |= by_from ? MARK_TO_BLAMED : MARK_FROM_BLAMED;
 	} else if (fails > 0 && cluster_odds(c, fails))
-		t->cause = BODY_LOST;
+		t->cause = FAILED_LOST;
+	if (t->cause)
+		t->value = t->p99 = NAN;
 	return t->cause;
 }
 
-/* Let the judge know what threads HAD of their CPUs, as their clock counts it. */
-static inline void sweep_cpu(struct body_try *t, const double had[2])
+/* Let the judge know whether threads HAD their CPUs, as their clock counts it. */
+static inline void sweep_cpu(struct observation *t, const double had[2])
 {
-	const double percent[] = {round(had[0] * 1000) / 10, round(had[1] * 1000) / 10};
-
-	if (!getenv("RDMARK_CLUSTERS_NO_CPU"))
-		body_cpu(t, percent);
+	if (getenv("RDMARK_CLUSTERS_NO_CPU"))
+		return;
+	t->marks |= round(had[0] * 1000) / 10 < 98 ? MARK_FROM_LACKED : 0;
+	t->marks |= round(had[1] * 1000) / 10 < 98 ? MARK_TO_LACKED : 0;
 }
 
 /* Fill in what the run of T reaches, which the network gave RATE. */
-static inline void sweep_measure(struct sweep *s, struct body_try *t, double rate)
+static inline void sweep_measure(struct sweep *s, struct observation *t, double rate)
 {
 	struct cluster *c = s->c;
 	double noise = cluster_noise(c, t->from, t->to);
@@ -91,33 +103,30 @@ static inline void sweep_measure(struct sweep *s, struct body_try *t, double rat
 		return;
 	}
 	if (!s->run)
-		noise *= 1 - c->drift * t->round / c->rounds;
+		noise *= 1 - c->drift * t->slot / c->rounds;
 	t->value = (float)(rate * noise * cluster_cpu_leaves(c, had[0] * had[1]));
 	sweep_cpu(t, had);
 }
 
-/* The runs of RAIL in one direction of ROUND; BACK: the server sends. */
-static inline void sweep_part(struct sweep *s, uint32_t round, uint32_t rail, bool back)
+/* The runs of the COUNT pairs of ROUND in one direction; BACK: the server sends. */
+static inline void sweep_part(struct sweep *s, uint32_t round, uint32_t count, bool back)
 {
 	struct cluster *c = s->c;
 	uint32_t first = s->count, flows = 0;
 
-	for (uint32_t i = 0; i < c->hosts; i++) {
-		uint32_t client = i * c->rails + rail;
-		uint32_t server = s->turns[i].peer * c->rails + rail;
-		struct body_try t = {.from = back ? server : client,
-				     .to = back ? client : server,
-				     .text = BODY_NONE,
-				     .value = NAN,
-				     .p99 = NAN,
-				     .clock_s = NAN,
-				     .run = (uint16_t)s->run,
-				     .round = (uint16_t)round,
-				     .alone = s->run > 0,
-				     .client_is_from = !back};
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sweep_pair *p = &s->pair[i];
+		struct observation t = {.from = back ? p->server : p->client,
+					.to = back ? p->client : p->server,
+					.text = EVIDENCE_NONE,
+					.value = NAN,
+					.p99 = NAN,
+					.clock_s = NAN,
+					.run = (uint16_t)s->run,
+					.slot = (uint16_t)round,
+					.part = (uint8_t)p->part,
+					.marks = back ? 0 : MARK_FROM_CLIENT};
 
-		if (!s->turns[i].client)
-			continue;
 		if (!sweep_fails(s, &t)) {
 			s->flow[flows].from = t.from;
 			s->flow[flows].to = t.to;
@@ -127,15 +136,30 @@ static inline void sweep_part(struct sweep *s, uint32_t round, uint32_t rail, bo
 	}
 	network_share(&c->net, s->flow, flows);
 	for (uint32_t i = first, at = 0; i < s->count; i++)
-		if (!s->tries[i].cause)
-			sweep_measure(s, &s->tries[i], s->flow[at++].rate);
+		if (!s->of[i].cause)
+			sweep_measure(s, &s->of[i], s->flow[at++].rate);
 }
 
+static inline void sweep_slot(struct sweep *s, uint32_t round, uint32_t count)
+{
+	for (int back = 0; back < (s->c->latency ? 1 : 2); back++)
+		sweep_part(s, round, count, back);
+}
+
+/* A round of the schedule, rail after rail. */
 static inline void sweep_round(struct sweep *s, uint32_t round)
 {
-	for (uint32_t rail = 0; rail < s->c->rails; rail++)
-		for (int back = 0; back < (s->c->latency ? 1 : 2); back++)
-			sweep_part(s, round, rail, back);
+	uint32_t rails = s->c->rails;
+
+	for (uint32_t rail = 0; rail < rails; rail++) {
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < s->c->hosts; i++)
+			if (s->turns[i].client)
+				s->pair[n++] = (struct sweep_pair){
+					i * rails + rail, s->turns[i].peer * rails + rail, PART_LOADED};
+		sweep_slot(s, round, n);
+	}
 }
 
 /*
@@ -170,7 +194,7 @@ static inline double sweep_reach(const struct sweep *s)
 	double sum = 0, n = 0;
 
 	for (uint32_t i = 0; i < s->count; i++) {
-		const struct body_try *t = &s->tries[i];
+		const struct observation *t = &s->of[i];
 
 		if (t->cause || t->run || isnan(t->value))
 			continue;
@@ -201,13 +225,37 @@ static inline void sweep_first(struct sweep *s)
 	schedule_release(&all);
 }
 
-/* The second run: the pair of hosts A and B, alone, in the next round of its own. */
-static inline void sweep_alone(struct sweep *s, uint32_t a, uint32_t b)
+/* The player NAME, as sweep_name() makes it. */
+static inline uint32_t sweep_player(const struct cluster *c, const char *name)
 {
-	s->run = 1;
-	memset(s->turns, 0, s->c->hosts * sizeof(*s->turns));
-	s->turns[a < b ? a : b] = (struct schedule_turn){.peer = a < b ? b : a, .client = true};
-	sweep_round(s, s->rounds[1]++);
+	unsigned host = 0, rail = 0;
+
+	assert_true(sscanf(name, "n%u/mlx5_%u", &host, &rail) >= 1 && host);
+	return (host - 1) * c->rails + rail;
+}
+
+/* Measure what PLAN says; returns how many slots it had. */
+static inline uint32_t sweep_plan(struct sweep *s, char *plan)
+{
+	uint32_t slot = 0, n = 0, last = 0;
+	char *rest = NULL, from[32], to[32], part[16];
+
+	assert_true(++s->run < SWEEP_RUNS);
+	for (char *line = strtok_r(plan, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		assert_int_equal(sscanf(line, "%u %31s %31s %15s", &slot, from, to, part), 4);
+		if (slot != last) {
+			assert_true(slot > last);
+			sweep_slot(s, last, n);
+			n = 0;
+			last = slot;
+		}
+		s->pair[n++] = (struct sweep_pair){sweep_player(s->c, from), sweep_player(s->c, to),
+						   *part == 's'   ? PART_SCREEN
+						   : *part == 't' ? PART_TEST
+								  : PART_CONTROL};
+	}
+	sweep_slot(s, last, n);
+	return s->rounds[s->run] = slot + 1;
 }
 
 /* The host's name, and a rail's; "" without rails. */
@@ -225,59 +273,51 @@ static inline struct sweep_name sweep_name(const struct cluster *c, uint32_t pla
 	return n;
 }
 
-/* What a player says of itself at the start and at the end of RUN. */
-static inline void sweep_say(const struct sweep *s, FILE *to, uint32_t player, uint32_t run)
+/* Make evidence of all that was measured so far; the judge completes it. */
+static inline void sweep_evidence(const struct sweep *s, struct evidence *e)
 {
 	const struct cluster *c = s->c;
-	struct sweep_name n = sweep_name(c, player);
-	char who[200];
+	uint32_t players = c->hosts * c->rails;
 
-	snprintf(who, sizeof(who), "\"run\":\"%u\",\"player\":%u,\"host\":\"%s\"%s%s%s", run,
-		 player, n.host, *n.rail ? ",\"rail\":\"" : "", n.rail, *n.rail ? "\"" : "");
-	fprintf(to,
-		"{\"kind\":\"player\",%s,\"rdmark_pairs\":1,\"players\":%u,\"hosts\":%u,"
-		"\"schedule\":\"%s\",\"seed\":1,\"rounds\":%u,\"slot_s\":2.0,\"alone\":%s,"
-		"\"both_ways\":%s,\"program\":\"%s\",\"options\":[\"-D\",\"0.5\"],\"unit\":\"%s\"",
-		who, c->hosts * c->rails, c->hosts, c->quick && !run ? "quick" : "full",
-		s->rounds[run], run ? "true" : "false", c->latency ? "false" : "true",
-		c->latency ? "write_lat" : "write_bw", c->latency ? "us" : "gbps");
-	if (c->with_ports)
-		fprintf(to, ",\"port_gbps\":%.9g", c->port[player / c->rails]);
-	fprintf(to, "}\n{\"kind\":\"done\",%s,\"rounds\":%u,\"missed\":%u,\"server_restarts\":0}\n",
-		who, s->rounds[run], s->missed[run][player / c->rails]);
-}
-
-/* Make a body of all that was measured so far; the judge settles it. */
-static inline void sweep_body(const struct sweep *s, struct body *b)
-{
-	uint32_t players = s->c->hosts * s->c->rails;
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *lines = open_memstream(&text, &bytes);
-
-	assert_non_null(lines);
-	body_init(b);
+	evidence_init(e);
+	e->latency = c->latency;
+	e->expected = players;
+	snprintf(e->schedule, sizeof(e->schedule), c->quick ? "quick" : "full");
+	names_put(&e->whats, c->latency ? "us write_lat -n 5000" : "gbps write_bw -D 0.5");
 	for (uint32_t i = 0; i < players; i++) {
-		struct sweep_name n = sweep_name(s->c, i);
+		struct sweep_name n = sweep_name(c, i);
 
-		assert_int_equal(body_player(b, n.host, n.rail), i);
-		for (uint32_t run = 0; run <= s->run; run++)
-			sweep_say(s, lines, i, run);
+		assert_int_equal(evidence_player(e, n.host, n.rail), i);
 	}
-	fclose(lines);
-	lines = fmemopen(text, bytes, "r");
-	assert_non_null(lines);
-	assert_int_equal(body_read(b, lines), 0);
-	fclose(lines);
-	free(text);
+	for (uint32_t run = 0; run <= s->run; run++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "%u", run);
+		assert_int_equal(evidence_run(e, name), run);
+		e->run[run].planned = s->rounds[run];
+		e->run[run].what = 0;
+		e->run[run].slot_s = 2;
+		e->run[run].is_plan = run > 0;
+		for (uint32_t i = 0; i < players; i++) {
+			struct note n = {.player = i, .run = run, .text = EVIDENCE_NONE};
+
+			if (c->with_ports)
+				n.port_gbps = (float)c->port[i / c->rails];
+			assert_int_equal(evidence_add_note(e, &n), 0);
+			n.kind = NOTE_DONE;
+			n.rounds = s->rounds[run];
+			n.missed = s->missed[run][i / c->rails];
+			assert_int_equal(evidence_add_note(e, &n), 0);
+		}
+	}
 	for (uint32_t i = 0; i < s->count; i++)
-		assert_int_equal(body_add(b, &s->tries[i]), 0);
+		assert_int_equal(evidence_add(e, &s->of[i]), 0);
 }
 
 static inline void sweep_release(struct sweep *s)
 {
-	free(s->tries);
-	s->tries = NULL;
+	free(s->of);
+	s->of = NULL;
 }
 
 #endif

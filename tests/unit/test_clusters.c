@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "clusters_busy.h"
-#include "clusters_rows.h"
+#include "clusters_more.h"
 #include "clusters_said.h"
 
 #define SEEDS 40
@@ -44,7 +44,7 @@ static const int status_of[STATUSES] = {0, 3, 6, 77};
 
 struct score {
 	unsigned sweeps, named_first, named, as_kind, told, noted, silent, good_unnamed;
-	unsigned drained, drained_it, status[STATUSES], to_note;
+	unsigned drained, drained_it, status[STATUSES], to_note, slots;
 };
 
 static void take(const struct row *row, struct score *to, const struct said *first,
@@ -61,6 +61,7 @@ static void take(const struct row *row, struct score *to, const struct said *fir
 	to->noted += to_note && last->note;
 	to->silent += !last->suspects;
 	to->good_unnamed += !last->named && !last->status;
+	to->slots += last->slots;
 	to->drained += last->drains;
 	to->drained_it += last->drains_it;
 	for (int i = 0; i < STATUSES; i++)
@@ -74,18 +75,18 @@ static double percent(const struct score *s, unsigned of)
 
 static void print_score(const struct row *row, const struct score *s)
 {
-	const char *note = row->asked.note;
+	enum finding_code note = row->asked.note;
 
 	print_message("%s: %u seeds, named %.1f %% (first run %.1f %%, or 77 %.1f %%)", row->name,
 		      s->sweeps, percent(s, s->named), percent(s, s->named_first),
 		      percent(s, s->told));
 	if (row->asked.kind)
-		print_message(", as %s %.1f %%", row->asked.kind, percent(s, s->as_kind));
+		print_message(", as %s %.1f %%", finding_name(row->asked.kind), percent(s, s->as_kind));
 	print_message(", drained healthy %.1f %% of sweeps, it %.1f %%, said %s in %u of %u, no "
-		      "suspect %.1f %%, exit 0/3/6/77: %u/%u/%u/%u\n",
-		      percent(s, s->drained), percent(s, s->drained_it), note ? note : "-",
+		      "suspect %.1f %%, exit 0/3/6/77: %u/%u/%u/%u, %u slots\n",
+		      percent(s, s->drained), percent(s, s->drained_it), note ? finding_name(note) : "-",
 		      s->noted, s->to_note, percent(s, s->silent), s->status[0], s->status[1],
-		      s->status[2], s->status[3]);
+		      s->status[2], s->status[3], s->slots / s->sweeps);
 }
 
 /*
@@ -148,13 +149,13 @@ static void print_sweep(const struct cluster *c, unsigned seed, const struct sai
 			const struct said *last)
 {
 	print_message("  %u: %u hosts%s%s%s, fault at n%u: first run %s exit %d with %u suspects, "
-		      "last %s exit %d with %u%s%s%s, smallest fault %.3g\n",
+		      "last %s exit %d with %u%s%s%s, smallest fault %.3g:%s\n",
 		      seed, c->hosts, c->quick ? ", quick" : "", c->with_groups ? ", groups" : "",
 		      c->with_ports ? ", ports" : "", c->host + 1, first->named ? "named" : "-",
 		      first->status, first->suspects, last->named ? "named" : "-", last->status,
 		      last->suspects, last->as_kind ? ", its kind" : "",
 		      last->note ? ", noted" : "", last->drains ? ", drains a healthy one" : "",
-		      last->smallest);
+		      last->smallest, last->kinds);
 }
 
 static void judge_row(void **state)
@@ -220,18 +221,18 @@ static struct row rows[] = {
 	{"all fall by 10 %", rows_drift, .noise = NOISE_GAUSSIAN_2, .drained = .02},
 	{"any noise, a node at 50-70 %", rows_any_noise_node, .named = .95, .drained = .02,
 	 .or_cannot_tell = true},
-	{"2 racks, 80 % a flow", rows_racks_2, {.note = "racks"}, .drained = .01},
-	{"4 racks, 80 % a flow", rows_racks_4, {.note = "racks"}, .drained = .01},
+	{"2 racks, 80 % a flow", rows_racks_2, {.note = PAIRS_RACK}, .drained = .01},
+	{"4 racks, 80 % a flow", rows_racks_4, {.note = PAIRS_RACK}, .drained = .01},
 	{"racks, 80 % together", rows_racks_shared, .drained = .01},
-	{"unequal racks, 80 % a flow", rows_racks_unequal, {.note = "racks"}, .drained = .01},
+	{"unequal racks, 80 % a flow", rows_racks_unequal, {.note = PAIRS_RACK}, .drained = .01},
 	{"racks, a node at half", rows_racks_node, .named = .95, .drained = .01},
 	{"three rates", rows_rates, .drained = .01},
 	{"three rates, a node at half", rows_rates_node, .named = .95, .drained = .01},
-	{"a rail at 85 % everywhere", rows_rail_85, {.note = "rail_everywhere"}, .noted = .95},
-	{"a rail at 70 % everywhere", rows_rail_70, {.note = "rail_everywhere"}, .noted = .95},
+	{"a rail at 85 % everywhere", rows_rail_85, {.note = PAIRS_RAIL_EVERYWHERE}, .noted = .95},
+	{"a rail at 70 % everywhere", rows_rail_70, {.note = PAIRS_RAIL_EVERYWHERE}, .noted = .95},
 	{"a rail everywhere, a node at half",
 	 rows_rail_node,
-	 {.note = "rail_everywhere"},
+	 {.note = PAIRS_RAIL_EVERYWHERE},
 	 .named = .95,
 	 .noted = .95,
 	 .drained = .01},
@@ -239,57 +240,57 @@ static struct row rows[] = {
 	 * leaf leave pairs nearly what they have, there is nothing to say of the network. */
 	{"2:1 tree",
 	 rows_tree,
-	 {.note = "network"},
+	 {.note = PAIRS_NETWORK},
 	 .noted = .95,
 	 .noted_below = .9,
 	 .fine = 1,
 	 .drained = .01},
 	{"2:1 tree, a node at half",
 	 rows_tree_node,
-	 {.note = "network"},
+	 {.note = PAIRS_NETWORK},
 	 .named = .9,
 	 .drained = .01,
 	 .or_cannot_tell = true},
-	{"2:1 tree, static routes", rows_static_tree, {.note = "network"}, .drained = .01},
+	{"2:1 tree, static routes", rows_static_tree, {.note = PAIRS_NETWORK}, .drained = .01},
 	{"2:1 tree, static routes, a node at half",
 	 rows_static_tree_node,
-	 {.note = "network"},
+	 {.note = PAIRS_NETWORK},
 	 .named = .9,
 	 .drained = .01,
 	 .or_cannot_tell = true},
-	{"static routes", rows_static, {.note = "network"}, .drained = .01},
+	{"static routes", rows_static, {.note = PAIRS_NETWORK}, .drained = .01},
 	{"static routes, a node at half",
 	 rows_static_node,
-	 {.note = "network"},
+	 {.note = PAIRS_NETWORK},
 	 .named = .99,
 	 .drained = .01,
 	 .or_cannot_tell = true,
 	 .never_good = true},
 	{"20 % in 30 % of its runs",
 	 rows_flaps,
-	 {.kind = "node_unsteady"},
+	 {.kind = SUSPECT_UNSTEADY},
 	 .named = .9,
 	 .as_kind = .9,
 	 .drained = .01},
 	{"30 % of its runs fail",
 	 rows_fails,
-	 {.kind = "node_fails"},
+	 {.kind = SUSPECT_FAILS},
 	 .named = .9,
 	 .as_kind = .9,
 	 .drained = .01},
 	{"60 % after two thirds",
 	 rows_step,
-	 {.kind = "node_falls"},
+	 {.kind = SUSPECT_FALLS},
 	 .named = .9,
 	 .as_kind = .9,
 	 .drained = .01},
-	{"falls to 60 %", rows_falls, {.kind = "node_falls"}, .named = .9, .drained = .01},
+	{"falls to 60 %", rows_falls, {.kind = SUSPECT_FALLS}, .named = .9, .drained = .01},
 	{"a node misses a slot",
 	 rows_misses,
-	 {.note = "missed_slots"},
+	 {.note = PAIRS_MISSED_SLOTS},
 	 .noted = .95,
 	 .never_named = true},
-	{"the launcher is late", rows_late, {.note = "launcher_late"}, .noted = .95, .silent = .98},
+	{"the launcher is late", rows_late, {.note = PAIRS_MISSED_SLOTS}, .noted = .95, .silent = .98},
 	/* 16 pairs of a leaf's share 16 uplinks by a hash: some get a whole one, others a third, in a
 	 * healthy leaf as well, and the few pairs of the bad one do not stand out of these. */
 	{"one bad uplink of 16", rows_bad_uplink, .named = .8, .drained = .01,
@@ -323,7 +324,25 @@ static struct row rows[] = {
 	{"latency, nodes without CPU", rows_busy_latency, .fine = .98, .drained = .02},
 	{"latency x1.6 of a node, others without CPU", rows_busy_latency_node, .named = .9,
 	 .drained = .02},
-	{"all at half of their ports", rows_half, {.note = "cluster_slow"}, .noted = .95},
+	{"three tiers", more_tiers, .fine = 1, .drained = .01},
+	{"three tiers, a node at 50 or 80 %", more_tiers_node, .named = .9, .drained = .01},
+	{"4:1 tree", more_tree_4, .fine = 1, .drained = .01},
+	{"4:1 tree, a node at 50 or 80 %", more_tree_4_node, .named = .9, .drained = .01},
+	{"ports at half width", more_half_ports, {SUSPECT_PORT}, .named = 1, .as_kind = 1, .drained = .01},
+	{"two levels", more_levels, {.note = PAIRS_LEVELS}, .noted = .95, .silent = .95, .drained = .01},
+	{"two deep levels", more_deep, {.note = PAIRS_LEVELS}, .noted = .95, .drained = .01},
+	{"a far rack", more_far, .good = .95, .drained = .01},
+	{"a far rack, latency x1.6 of a node", more_far_node, .named = .9, .drained = .01},
+	{"a node throttles", more_node_throttles, {SUSPECT_FALLS}, .named = .9, .as_kind = .9, .drained = .01},
+	{"a rack throttles", more_leaf_throttles, {SUSPECT_FALLS}, .named = .9, .as_kind = .9, .drained = .01},
+	{"a rack at 80 %", more_leaf_slow, .named = .95, .drained = .01},
+	{"tails", more_tails, .fine = .99, .drained = .01},
+	{"pair bias 4 %", more_bias, .fine = .95, .drained = .01},
+	{"three nodes of 512", more_three, .named = .99, .drained = .01},
+	{"3 to 8 nodes", more_small, .good = .99, .drained = .01},
+	{"3 to 8 nodes, one at 50-94 %", more_small_node, .named = .99, .drained = .01},
+	{"a leaf's uplinks, no groups", more_uplinks, .drained = .01},
+	{"all at half of their ports", rows_half, {.note = PAIRS_CLUSTER_SLOW}, .noted = .95},
 };
 
 int main(int argc, char **argv)

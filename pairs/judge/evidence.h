@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * evidence: all that the files say: who played, and every pair that was tried, as observations in
+ * one array. Several files are one body of evidence: a screen, and the tests of its candidates.
+ *
+ * The files are written by many processes of many hosts, so nothing in them is believed: a line is
+ * taken as a whole or counted as one that was not, and each list has a limit.
+ */
+#pragma once
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "names.h"
+#include "pairs/hosts.h"
+
+#define EVIDENCE_PLAYERS 65536
+#define EVIDENCE_RUNS    1024
+#define EVIDENCE_MOST    (UINT32_C(1) << 25) /* observations */
+#define EVIDENCE_NOTES   (UINT32_C(1) << 21)
+#define EVIDENCE_TEXTS   65536
+#define EVIDENCE_NONE    UINT32_MAX
+
+/* Why an observation has no figure: in lines, and in reports if its run did not say more. */
+#define EVIDENCE_FAILURES(X)                       \
+	X(CONNECT, "connect", "could not connect") \
+	X(LOST, "lost", "the other end was lost")  \
+	X(DEVICE, "device", "no device")           \
+	X(CLOCK, "clock", "a clock is wrong")      \
+	X(REFUSED, "refused", "refused")           \
+	X(DATA, "data", "data arrived wrong")      \
+	X(MISSED, "missed", "missed its slot")     \
+	X(OTHER, "other", "failed")
+
+enum cause {
+	MEASURED,
+#define EVIDENCE_CAUSE(cause, ...) FAILED_##cause,
+	EVIDENCE_FAILURES(EVIDENCE_CAUSE)
+#undef EVIDENCE_CAUSE
+	CAUSES
+};
+
+/* What an observation was made for. */
+enum part {
+	PART_LOADED,  /* screen: all pairs at once */
+	PART_SCREEN,  /* screen: few pairs at a time */
+	PART_TEST,    /* a candidate with a reference, or with another candidate */
+	PART_CONTROL, /* two references, in the same slot */
+	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
+};
+
+#define PARTS_SCREEN (1U << PART_LOADED | 1U << PART_SCREEN)
+#define PARTS_TEST   (1U << PART_TEST | 1U << PART_CONTROL)
+
+enum mark {
+	MARK_FROM_LACKED = 1, /* its thread lacked its CPU: the figure is none */
+	MARK_TO_LACKED = 2,
+	MARK_LACKED = 3,
+	MARK_FROM_CLIENT = 4,
+	MARK_FROM_BLAMED = 8, /* the failure is this end's fault */
+	MARK_TO_BLAMED = 16,
+	MARK_FOUND = 32 /* its text is a finding, not an error */
+};
+
+/* A pair that was tried in one direction: a line of kind "pair". */
+struct observation {
+	uint32_t from, to; /* players */
+	float value, p99;  /* in the evidence's unit; NaN: no figure */
+	float y;           /* log of VALUE as a part of what its ends' kinds reach; more is better */
+	float clock_s;     /* the server's clock less the client's; NaN: not known */
+	uint32_t text;     /* what the run said, in struct evidence.texts; or EVIDENCE_NONE */
+	uint16_t run, slot;
+	uint8_t part, cause, marks;
+};
+
+struct player {
+	uint32_t host;          /* in struct evidence.hosts */
+	uint32_t kind;          /* the judge's: in struct judgement.kind, */
+	bool lower;             /* and whether it is of the lower of two levels */
+	float port_gbps;        /* the rate of its rail's port; 0: not known */
+	uint32_t missed, slots; /* slots that it could not use, of how many */
+	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
+	bool no_device;         /* that error is about its device */
+	bool came, ended_early, unended; /* the last: it may have ended in a line that was cut */
+};
+
+/* What each `run` of all players is. */
+struct run {
+	uint32_t planned; /* rounds of its schedule; 0: no player says so */
+	uint32_t played;  /* the most that a player has completed */
+	uint32_t seen;    /* the last slot of which there is an observation, plus 1 */
+	uint32_t came, done;
+	uint32_t what; /* what it measured, in struct evidence.whats; or NONE */
+	double slot_s;
+	bool is_plan, is_alone;
+};
+
+/* What a player says of itself in a run: a line that is about no pair. */
+struct note {
+	uint32_t player, run;
+	enum note_kind { NOTE_CAME, NOTE_DONE, NOTE_SERVER } kind;
+	uint32_t rounds, missed, text;
+	float port_gbps;
+	bool no_device;
+};
+
+/* What the lines were. */
+struct evidence_counts {
+	uint64_t lines, other_text, broken, impossible, others, repeated, other_unit, beyond;
+};
+
+struct evidence {
+	const struct hosts *known; /* lines of others are not used; NULL: all are */
+	struct names hosts, names, runs, texts, whats; /* NAMES: "HOST" or "HOST/RAIL" */
+	struct run run[EVIDENCE_RUNS];
+	struct player *player; /* as many as names */
+	struct observation *of; /* when complete by sender, then by time; owned, as all lists are */
+	uint32_t count;
+	struct note *notes;
+	uint32_t notes_n;
+	uint32_t *sends;    /* players + 1: the first observation of each sender */
+	uint32_t *receives; /* players + 1: the first in BY_TO of each receiver */
+	uint32_t *by_to;    /* numbers of observations by receiver, then by time */
+	uint32_t *first;    /* hosts + 1: the first player of each */
+	uint32_t expected;  /* players that the runs say they have */
+	uint32_t plans;     /* that were played */
+	bool latency;       /* figures are us, otherwise Gbit/s */
+	bool incast, one_way;
+	double slot_s;        /* the longest slot; 0: not known */
+	double slot_needed_s; /* that a run would have needed; 0: none */
+	char schedule[16], title[201];
+	struct evidence_counts counts;
+};
+
+void evidence_init(struct evidence *e);
+
+/* Add all lines of FILE. Returns -1 with errno if it cannot be read or there is no memory. */
+int evidence_read(struct evidence *e, FILE *file);
+
+/*
+ * Drop what is of another experiment than the first run, and what is there twice; take what the
+ * notes say; number the players that are left by host and rail, so that n2 comes before n10; and
+ * make the indexes. Returns -1 if there is no memory.
+ */
+int evidence_complete(struct evidence *e);
+
+void evidence_release(struct evidence *e);
+
+/* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or NONE. */
+uint32_t evidence_player(struct evidence *e, const char *host, const char *rail);
+
+/* The number of the run NAME, which is added if it is new; or NONE. */
+uint32_t evidence_run(struct evidence *e, const char *name);
+
+/* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
+int evidence_add(struct evidence *e, const struct observation *o);
+int evidence_add_note(struct evidence *e, const struct note *n);
+
+enum way {
+	SENDS,
+	RECEIVES,
+	WAYS
+};
+
+/*
+ * A walk over the observations of PLAYER in WAY, of those PARTS (bits). A latency is in one
+ * direction only, and both ends are in it: all of the player's are in SENDS.
+ */
+struct walk {
+	const struct evidence *e;
+	uint32_t player;
+	enum way way;
+	unsigned parts;
+	/* Where it is: */
+	uint32_t next;
+	const struct observation *is;
+	uint32_t with; /* the other end */
+};
+
+/* Go to the next one. Returns false behind the last. */
+bool walk_next(struct walk *w);
+
+/* How many ways there are to judge a player. */
+static inline enum way evidence_ways(const struct evidence *e)
+{
+	return e->latency ? RECEIVES : WAYS;
+}
+
+static inline const char *evidence_name(const struct evidence *e, uint32_t player)
+{
+	return e->names.text[player];
+}
+
+static inline const char *evidence_host(const struct evidence *e, uint32_t player)
+{
+	return e->hosts.text[e->player[player].host];
+}

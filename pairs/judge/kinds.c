@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Kinds of players, and what pairs of each reach: a pair is held against its slower end's kind, so
+ * that a 100 Gb/s port among others of 200, or a rail that is slower everywhere, is not slow.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "judgement.h"
+
+#define OWN_LEAST 4 /* players of a kind before what its pairs reach is its own */
+
+static const char *rail_of(const struct judgement *j, uint32_t player)
+{
+	const char *rail = strchr(evidence_name(j->e, player), '/');
+
+	return rail ? rail + 1 : "";
+}
+
+static double figure_of(const struct judgement *j, const struct observation *o)
+{
+	return j->e->latency ? -log((double)o->value) : log((double)o->value);
+}
+
+/* The best value of PLAYER in the screen but for one; 0: none. */
+static double best_value(const struct judgement *j, uint32_t player)
+{
+	double best = 0, second = 0;
+
+	for (enum way way = SENDS; way < WAYS; way++)
+		for (struct walk w = {
+			     .e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
+		     walk_next(&w);) {
+			double value = (double)w.is->value;
+
+			second = value > best ? best : value > second ? value : second;
+			best = fmax(best, value);
+		}
+	return second > 0 ? second : best;
+}
+
+/* A rate that is not known is that player's alone: the least of the others' that it fits under. */
+static double likely_rate(const struct judgement *j, uint32_t player)
+{
+	double value = best_value(j, player), rate = 0, most = 0;
+
+	for (uint32_t i = 0; i < j->players; i++) {
+		double is = (double)j->e->player[i].port_gbps;
+
+		most = fmax(most, is);
+		if (is >= value && (!(rate > 0) || is < rate))
+			rate = is;
+	}
+	return rate > 0 ? rate : most;
+}
+
+/* The number of the kind, which is added if it is new. */
+static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool lower)
+{
+	uint32_t i = 0;
+
+	while (i < j->kinds && (strcmp(j->kind[i].rail, rail) != 0 || j->kind[i].gbps != gbps ||
+				j->kind[i].lower != lower))
+		i++;
+	if (i == KINDS_MAX)
+		return KINDS_MAX - 1;
+	if (i == j->kinds) {
+		j->kind[j->kinds++] = (struct kind){.gbps = gbps, .lower = lower, .reach = NAN};
+		snprintf(j->kind[i].rail, sizeof(j->kind[i].rail), "%s", rail);
+	}
+	return i;
+}
+
+/* What pairs of players of KIND reach: mostly, since some of them may be slow. */
+static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
+{
+	struct figures f = {.of = j->room};
+
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (parts >> o->part & 1 && j->e->player[o->from].kind == kind &&
+		    j->e->player[o->to].kind == kind && !(o->marks & MARK_LACKED) &&
+		    o->value > 0 && !j->lost[o->from] && !j->lost[o->to])
+			f.of[f.n++] = figure_of(j, o);
+	}
+	return figures_quantile(&f, TYPICAL);
+}
+
+/* Of a kind with too few players: as much of its ports' rate as the largest kind reaches. */
+static double reach_like(const struct judgement *j, const struct kind *kind)
+{
+	const struct kind *most = NULL;
+	double reach;
+
+	for (uint32_t i = 0; i < j->kinds; i++)
+		if (!isnan(j->kind[i].reach) && (!most || j->kind[i].players > most->players))
+			most = &j->kind[i];
+	if (!most)
+		return NAN;
+	reach = most->reach;
+	if (!j->e->latency && kind->gbps > 0 && most->gbps > 0)
+		reach += log(kind->gbps / most->gbps);
+	return reach;
+}
+
+/* Set what each kind reaches, by few pairs at a time if there are any, and each observation's y. */
+static void measure_kinds(struct judgement *j)
+{
+	bool like[KINDS_MAX];
+
+	for (uint32_t k = 0; k < j->kinds; k++) {
+		struct kind *kind = &j->kind[k];
+
+		like[k] = kind->players < OWN_LEAST && j->kinds > 1;
+		kind->reach = like[k] ? NAN : reach_of(j, k, 1U << PART_SCREEN);
+		if (isnan(kind->reach) && !like[k])
+			kind->reach = reach_of(j, k, PARTS_SCREEN);
+		like[k] |= isnan(kind->reach);
+	}
+	for (uint32_t k = 0; k < j->kinds; k++)
+		if (like[k])
+			j->kind[k].reach = NAN;
+	for (uint32_t k = 0; k < j->kinds; k++)
+		if (like[k])
+			j->kind[k].reach = reach_like(j, &j->kind[k]);
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		struct observation *o = &j->e->of[i];
+		double from = j->kind[j->e->player[o->from].kind].reach;
+		double to = j->kind[j->e->player[o->to].kind].reach;
+
+		o->y = NAN;
+		if (o->value > 0 && !(o->marks & MARK_LACKED))
+			o->y = (float)(figure_of(j, o) -
+				       (isnan(from) && isnan(to) ? figure_of(j, o)
+								 : fmin(from, to)));
+	}
+}
+
+void judge_kinds(struct judgement *j)
+{
+	bool any = false;
+
+	j->kinds = 0;
+	for (uint32_t i = 0; i < j->players; i++)
+		any |= j->e->player[i].port_gbps > 0;
+	for (uint32_t i = 0; i < j->players; i++) {
+		struct player *p = &j->e->player[i];
+		double gbps = (double)p->port_gbps;
+
+		if (any && !(gbps > 0))
+			gbps = likely_rate(j, i);
+		p->kind = kind_of(j, rail_of(j, i), gbps, p->lower);
+		j->kind[p->kind].players += !j->lost[i];
+	}
+	measure_kinds(j);
+}

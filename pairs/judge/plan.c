@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Plans the screen of few pairs at a time; then each candidate with references, and beside them as
+ * many controls. No host is twice in a slot, and no two candidates of one group: what they share
+ * would be taken for theirs.
+ */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json_memory.h"
+
+#define PLANS_MAX     4
+#define MATCHINGS     4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
+#define FEW_HOSTS     8 /* of so few the screen has all pairs, three times */
+#define PAIR_TIMES    4 /* that a pair is tested */
+#define TOGETHER_MOST 6 /* rounds of candidates that are bad with each other */
+#define NEAR_CONTROL  3 /* one control in so many is of two near references, as their tests are */
+
+struct match {
+	uint32_t from, to;
+	bool done;
+};
+
+struct plan {
+	const struct judgement *j;
+	FILE *to;
+	uint64_t x; /* the state of the numbers that are drawn */
+	uint32_t slot, room;
+	struct match *match; /* owned, as all lists are */
+	uint32_t matches, size;
+	uint32_t *list;      /* room for as many as there are players */
+	uint32_t *reference; /* players that are no candidates, the most typical first */
+	uint32_t references;
+	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
+};
+
+/* A number below N. */
+static uint32_t draw_below(struct plan *p, uint32_t n)
+{
+	uint64_t z = p->x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z >> 33) % n;
+}
+
+static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = draw_below(p, i), was = list[i - 1];
+
+		list[i - 1] = list[k];
+		list[k] = was;
+	}
+}
+
+static void add_match(struct plan *p, uint32_t from, uint32_t to)
+{
+	if (p->matches == p->size) {
+		uint32_t size = 2 * p->size + 64;
+		struct match *more = realloc(p->match, size * sizeof(*more));
+
+		if (!more) {
+			json_memory_lacked();
+			return;
+		}
+		p->match = more;
+		p->size = size;
+	}
+	p->match[p->matches++] = (struct match){from, to, false};
+}
+
+static uint32_t host_of(const struct plan *p, uint32_t player)
+{
+	return p->j->e->player[player].host;
+}
+
+static bool is_free(const struct plan *p, uint32_t player)
+{
+	return p->busy[host_of(p, player)] != p->slot + 1;
+}
+
+static void put(struct plan *p, uint32_t from, uint32_t to, const char *part)
+{
+	bool turn = p->j->e->one_way && (from + to + p->slot) & 1; /* both directions in turns */
+
+	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, turn ? to : from),
+		evidence_name(p->j->e, turn ? from : to), part);
+	p->busy[host_of(p, from)] = p->busy[host_of(p, to)] = p->slot + 1;
+}
+
+static bool have_same_rail(const struct plan *p, uint32_t a, uint32_t b)
+{
+	return strcmp(strchrnul(evidence_name(p->j->e, a), '/'),
+		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
+}
+
+/* True if PLAYER can be measured with OTHER as something that is known to be good. */
+static bool can_refer(const struct plan *p, uint32_t player, uint32_t other)
+{
+	const struct judgement *j = p->j;
+
+	return !j->lost[other] && j->candidate_of[other] == NONE &&
+	       host_of(p, player) != host_of(p, other) && have_same_rail(p, player, other);
+}
+
+/* ---- the screen ---- */
+
+/* The pairs of two hosts: a rail with the same rail. ONLY: of which number; NONE: all. */
+static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
+{
+	const struct evidence *e = p->j->e;
+
+	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
+		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
+			if (have_same_rail(p, i, k) && !p->j->lost[i] && !p->j->lost[k] &&
+			    (only == NONE || only == i - e->first[a]))
+				add_match(p, i, k);
+}
+
+/* All pairs of HOSTS hosts, by the circle method. */
+static void match_all(struct plan *p, uint32_t hosts)
+{
+	uint32_t even = hosts + hosts % 2;
+
+	for (uint32_t round = 0; round + 1 < even; round++)
+		for (uint32_t i = 0; i < even / 2; i++) {
+			uint32_t a = i ? (round + i) % (even - 1) : even - 1;
+			uint32_t b = (round + even - 1 - i) % (even - 1);
+
+			if (a < hosts && b < hosts && a != b)
+				match_hosts(p, a, b, NONE);
+		}
+}
+
+static void plan_screen(struct plan *p)
+{
+	const struct evidence *e = p->j->e;
+	uint32_t hosts = e->hosts.count, rails = (e->names.count + hosts - 1) / hosts;
+
+	for (uint32_t i = 0; i < hosts; i++)
+		p->list[i] = i;
+	for (uint32_t times = rails > 1 ? 2 : 3; times && hosts <= FEW_HOSTS; times--)
+		match_all(p, hosts);
+	for (uint32_t m = 0; m < (rails > 1 ? 2 * rails : MATCHINGS) && hosts > FEW_HOSTS; m++) {
+		shuffle(p, p->list, hosts);
+		for (uint32_t i = 0; i + 1 < hosts; i += 2)
+			match_hosts(p, p->list[i], p->list[i + 1], rails > 1 ? m % rails : NONE);
+	}
+	for (uint32_t i = 0, in_slot = 0; i < p->matches; i++) {
+		if (in_slot == p->room || !is_free(p, p->match[i].from) ||
+		    !is_free(p, p->match[i].to)) {
+			p->slot++;
+			in_slot = 0;
+		}
+		put(p, p->match[i].from, p->match[i].to, "screen");
+		in_slot++;
+	}
+}
+
+/* ---- the test ---- */
+
+struct typical {
+	uint32_t player;
+	double apart;
+};
+
+static int by_typical(const void *a, const void *b)
+{
+	const struct typical *x = a, *y = b;
+
+	if (x->apart != y->apart)
+		return x->apart < y->apart ? -1 : 1;
+	return (x->player > y->player) - (x->player < y->player);
+}
+
+/* Who is no candidate: first those whose figures are most like the others' median. */
+static void find_references(struct plan *p)
+{
+	const struct judgement *j = p->j;
+	struct typical *all = malloc((j->players + 1) * sizeof(*all));
+	struct figures f = {.of = j->room};
+	uint32_t n = 0;
+	double median;
+
+	if (!all) {
+		json_memory_lacked();
+		return;
+	}
+	for (uint32_t i = 0; i < j->players; i++) {
+		double sum = 0;
+
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+			sum += (double)j->standing[way][i].best;
+		if (j->lost[i] || j->candidate_of[i] != NONE)
+			continue;
+		all[n++] = (struct typical){i, isnan(sum) ? INFINITY : sum};
+		if (!isnan(sum))
+			f.of[f.n++] = sum;
+	}
+	median = figures_median(&f);
+	for (uint32_t i = 0; i < n; i++)
+		all[i].apart = fabs(all[i].apart - median);
+	qsort(all, n, sizeof(*all), by_typical);
+	for (uint32_t i = 0; i < n; i++)
+		p->reference[p->references++] = all[i].player;
+	free(all);
+}
+
+/*
+ * The references of PLAYER that are near to it, or the others, into p->list: those of a kind of
+ * port that tells of it, if there are enough.
+ */
+static uint32_t list_references(struct plan *p, uint32_t player, bool near)
+{
+	uint32_t n = 0, most = 4 * p->room + 2 * TEST_AGAIN;
+
+	for (int same = 1; same >= 0 && n < TEST_FIRST; same--)
+		for (uint32_t i = 0, left = most; i < p->references && left; i++) {
+			uint32_t with = p->reference[i];
+
+			if (!can_refer(p, player, with) ||
+			    judge_tells(p->j, player, with) != same)
+				continue;
+			left -= !near;
+			if (judge_is_near(p->j, player, with) == near)
+				p->list[n++] = with;
+		}
+	shuffle(p, p->list, n);
+	return n;
+}
+
+/* PLAYER with COUNT references: some that are near, the others not, where there are such. */
+static void match_references(struct plan *p, uint32_t player, uint32_t count)
+{
+	uint32_t near = list_references(p, player, true), n;
+
+	near = near < TEST_NEAR ? near : TEST_NEAR;
+	for (uint32_t i = 0; i < near; i++)
+		add_match(p, player, p->list[i]);
+	n = list_references(p, player, false);
+	if (!n)
+		n = list_references(p, player, true);
+	for (uint32_t i = 0; i + near < count && n; i++)
+		add_match(p, player, p->list[i % n]);
+}
+
+static bool is_bad(const struct candidate *c)
+{
+	return c->verdict >= VERDICT_PLACE;
+}
+
+/* Those that are bad with each other: who is good there shares a place. */
+static void match_bad(struct plan *p)
+{
+	const struct judgement *j = p->j;
+	uint32_t bad = 0;
+	bool some_met = true;
+
+	for (uint32_t i = 0; i < j->candidates; i++)
+		if (is_bad(&j->candidate[i])) {
+			p->list[bad++] = j->candidate[i].player;
+			some_met &= j->candidate[i].met > 0;
+		}
+	if (bad < 2 || some_met)
+		return;
+	for (uint32_t round = 0; round < TOGETHER_MOST; round++) {
+		shuffle(p, p->list, bad);
+		for (uint32_t i = 0; i + 1 < bad; i += 2)
+			if (have_same_rail(p, p->list[i], p->list[i + 1]) &&
+			    host_of(p, p->list[i]) != host_of(p, p->list[i + 1]))
+				add_match(p, p->list[i], p->list[i + 1]);
+	}
+}
+
+/* Those that are slow with some of who share a place: they may, too. */
+static void match_places(struct plan *p)
+{
+	const struct judgement *j = p->j;
+
+	for (uint32_t i = 0; i < j->candidates; i++) {
+		const struct candidate *c = &j->candidate[i];
+
+		if (c->verdict != VERDICT_SLOW || c->met >= TOGETHER_MOST)
+			continue;
+		for (uint32_t k = 0, n = 0; k < j->candidates && n < TEST_NEAR; k++)
+			if (j->candidate[k].verdict == VERDICT_PLACE && j->candidate[k].met &&
+			    have_same_rail(p, c->player, j->candidate[k].player)) {
+				add_match(p, c->player, j->candidate[k].player);
+				n++;
+			}
+	}
+}
+
+/* Two references that are free in this slot, near to each other or not. Returns false for none. */
+static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
+{
+	uint32_t tries = p->references, first = tries ? draw_below(p, tries) : 0;
+	uint32_t most = any ? tries : 4 * p->room + 2 * TEST_AGAIN;
+
+	most = most < tries ? most : tries;
+	for (uint32_t i = 0; i < most; i++) {
+		uint32_t a = p->reference[(first + i) % most];
+
+		if (!is_free(p, a) || !have_same_rail(p, like, a))
+			continue;
+		for (uint32_t k = 0; k < tries; k++) {
+			uint32_t b = p->reference[(first + i + 1 + k) % tries];
+
+			if (is_free(p, b) && can_refer(p, a, b) &&
+			    (any || judge_is_near(p->j, a, b) == near)) {
+				put(p, a, b, "control");
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Beside a test of LIKE; where no two hosts are left for that, in a slot of their own. */
+static void control(struct plan *p, uint32_t like, uint32_t number)
+{
+	bool near = (p->slot + number) % NEAR_CONTROL == 0;
+
+	if (put_control(p, like, near, false) || put_control(p, like, near, true) || number)
+		return;
+	p->slot++;
+	put_control(p, like, near, true);
+}
+
+static uint32_t group_of(const struct plan *p, uint32_t player)
+{
+	return p->j->candidate_of[player] == NONE ? NONE : p->j->group[player];
+}
+
+/* Put those tests into this slot that fit. Returns how many; PLAYERS has the first of each. */
+static uint32_t fill_slot(struct plan *p, uint32_t *players)
+{
+	bool paired = false; /* two slow pairs may share a link */
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
+		struct match *m = &p->match[i];
+		uint32_t group = group_of(p, m->from);
+		bool alone = group_of(p, m->to) == NONE && group != NONE;
+		bool pair = p->j->candidate_of[m->from] == NONE;
+
+		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
+		    (alone && p->busy_group[group] == p->slot + 1) || (pair && paired))
+			continue;
+		paired |= pair;
+		if (group != NONE)
+			p->busy_group[group] = p->slot + 1;
+		m->done = true;
+		put(p, m->from, m->to, "test");
+		players[n++] = m->from;
+	}
+	return n;
+}
+
+static void plan_tests(struct plan *p)
+{
+	const struct judgement *j = p->j;
+
+	uint32_t left = (uint32_t)fmax(4, fmin(TEST_MOST, j->players / 4));
+
+	find_references(p);
+	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
+		const struct candidate *c = &j->candidate[i];
+		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&
+			     c->tests < TEST_FIRST + TEST_AGAIN;
+
+		/* of who is low at times a few good runs prove nothing */
+		left -= !c->tests;
+		if (!c->tests || again)
+			match_references(p, c->player,
+					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN : TEST_FIRST);
+	}
+	for (uint32_t i = 0; i < j->pairs; i++)
+		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
+			add_match(p, j->pair[i].from, j->pair[i].to);
+	match_bad(p);
+	match_places(p);
+	for (uint32_t i = p->matches; i > 1; i--) {
+		uint32_t k = draw_below(p, i);
+		struct match was = p->match[i - 1];
+
+		p->match[i - 1] = p->match[k];
+		p->match[k] = was;
+	}
+	for (uint32_t n; (n = fill_slot(p, p->list)); p->slot++)
+		for (uint32_t i = 0; i < n; i++)
+			control(p, p->list[i], i);
+}
+
+void judge_plan(FILE *to, const struct judgement *j)
+{
+	struct plan p = {.j = j, .to = to, .x = j->e->count, .room = judge_at_once(j)};
+	bool screened = j->e->incast;
+
+	if (j->e->plans >= PLANS_MAX || j->e->hosts.count < 3)
+		return;
+	for (uint32_t i = 0; i < j->e->count && !screened; i++)
+		screened = j->e->of[i].part == PART_SCREEN;
+	p.list = calloc(j->players + 1, sizeof(*p.list));
+	p.reference = calloc(j->players + 1, sizeof(*p.reference));
+	p.busy = calloc(j->e->hosts.count + 1, sizeof(*p.busy));
+	p.busy_group = calloc(j->groups->names.count + 1, sizeof(*p.busy_group));
+	if (!p.list || !p.reference || !p.busy || !p.busy_group)
+		json_memory_lacked();
+	else if (screened)
+		plan_tests(&p);
+	else
+		plan_screen(&p);
+	free(p.list);
+	free(p.reference);
+	free(p.busy);
+	free(p.busy_group);
+	free(p.match);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "ranks.h"
+
+#include <math.h>
+
+#include "stat/beta.h"
+#include "stat/interval.h"
+#include "stat/series.h"
+
+double figures_quantile(const struct figures *f, double where)
+{
+	double at = where * ((double)f->n - 1);
+	size_t low;
+
+	if (!f->n)
+		return NAN;
+	series_sort(f->of, f->n);
+	low = (size_t)at;
+	return low + 1 < f->n ? f->of[low] + (at - (double)low) * (f->of[low + 1] - f->of[low])
+			      : f->of[low];
+}
+
+double figures_deviation(const struct figures *f, double median)
+{
+	for (size_t i = 0; i < f->n; i++)
+		f->of[i] = fabs(f->of[i] - median);
+	return f->n ? 1.4826 * figures_median(f) : 0;
+}
+
+void ranks_add(struct ranks *r, const struct figures *x, const struct figures *y)
+{
+	double n = (double)x->n, m = (double)y->n;
+
+	for (size_t i = 0; i < x->n; i++)
+		for (size_t k = 0; k < y->n; k++)
+			r->below += x->of[i] < y->of[k] ? 1 : x->of[i] == y->of[k] ? .5 : 0;
+	r->expected += n * m / 2;
+	r->variance += n * m * (n + m + 1) / 12;
+}
+
+double ranks_chance(const struct ranks *r)
+{
+	if (!(r->variance > 0))
+		return 1;
+	return .5 * erfc((r->below - r->expected - .5) / sqrt(2 * r->variance));
+}
+
+static double squares(const struct figures *f, double mean)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		sum += (f->of[i] - mean) * (f->of[i] - mean);
+	return sum;
+}
+
+double ranks_few(const struct figures *x, const struct figures *y, double spread)
+{
+	double mean_x = series_mean(x->of, x->n), mean_y = series_mean(y->of, y->n);
+	double n = (double)x->n, m = (double)y->n, freedom = n + m - 2, variance, t;
+
+	if (!x->n || !y->n || freedom < 1)
+		return 1;
+	variance = fmax((squares(x, mean_x) + squares(y, mean_y)) / freedom, spread * spread);
+	t = (mean_y - mean_x) / sqrt(variance * (1 / n + 1 / m));
+	return t > 0 ? interval_p(t, freedom) / 2 : 1;
+}
+
+double chance_more(size_t k, size_t n, double p)
+{
+	return k ? beta_incomplete((double)k, (double)(n - k + 1), p) : 1;
+}
+
+/* The logarithm of how many sets of K there are of N. */
+static double ways_of(size_t n, size_t k)
+{
+	return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+}
+
+double chance_more_than(size_t k, size_t n, size_t l, size_t m)
+{
+	size_t all = k + l;
+	double chance = 0;
+
+	for (size_t i = k; i <= n && i <= all; i++)
+		if (all - i <= m)
+			chance += exp(ways_of(n, i) + ways_of(m, all - i) - ways_of(n + m, all));
+	return fmin(chance, 1);
+}

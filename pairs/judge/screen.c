@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The screen: who is measured again. It is generous and proves nothing.
+ *
+ * What a player reaches at best tells most: a network that is shared, noise, hashes and other
+ * tenants take from some of its runs, a slow end from all.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judgement.h"
+
+#define FEW_HOSTS    8 /* the screen of so few has too few partners: the worst is always tested */
+#define ROUNDS_LEAST 6 /* before halves of them tell who falls */
+
+/* The figures of PLAYER in WAY, into the judgement's room. */
+static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way)
+{
+	struct figures f = {.of = j->room};
+
+	for (int all = 0; all < 2 && f.n < 2; all++) {
+		f.n = 0;
+		for (struct walk w = {
+			     .e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
+		     walk_next(&w);)
+			if (judge_counts(j, w.is) && (all || judge_tells(j, player, w.with)))
+				f.of[f.n++] = (double)w.is->y;
+	}
+	return f;
+}
+
+static void find_standings(struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->players; i++)
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
+			struct standing *s = &j->standing[way][i];
+			struct figures f = figures_of(j, i, way);
+
+			s->median = (float)figures_median(&f);
+			s->best = NAN;
+			if (f.n && !j->lost[i])
+				s->best = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
+		}
+}
+
+static double standing_of(const struct judgement *j, uint32_t player, enum way way, bool middle)
+{
+	const struct standing *s = &j->standing[way][player];
+
+	return isnan(s->best) ? NAN : (double)(middle ? s->median : s->best);
+}
+
+/* The best of a player, of both ways; NaN: none. */
+static double top_of(const struct judgement *j, uint32_t player)
+{
+	return fmax(standing_of(j, player, SENDS, false),
+		    j->e->latency ? NAN : standing_of(j, player, RECEIVES, false));
+}
+
+/* How far the first K of sorted figures are from the others, in deviations by their quartiles. */
+static double apart(const struct figures *f, size_t k, double *gap)
+{
+	const double *side[] = {f->of, f->of + k};
+	const size_t n[] = {k, f->n - k};
+	double spread = 0;
+
+	for (int i = 0; i < 2; i++)
+		spread += pow((side[i][n[i] * 3 / 4] - side[i][n[i] / 4]) / 1.349, 2);
+	*gap = side[1][n[1] / 2] - side[0][n[0] / 2];
+	return sqrt(2) * *gap / sqrt(fmax(spread, 1e-6));
+}
+
+/* True if most pairs of players who are above CUT are so: otherwise these only have good partners. */
+static bool are_high(const struct judgement *j, double cut)
+{
+	double *room = j->room + j->players;
+	struct figures f = {.of = room};
+
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (PARTS_SCREEN >> o->part & 1 && judge_counts(j, o) && top_of(j, o->from) > cut &&
+		    top_of(j, o->to) > cut)
+			f.of[f.n++] = (double)o->y;
+	}
+	return figures_median(&f) > cut;
+}
+
+/*
+ * Two levels: what players reach at best is in two sets, of which each is a fifth of them at least.
+ * Each is judged within its own from then on.
+ */
+static void find_levels(struct judgement *j)
+{
+	struct figures f = {.of = j->room};
+	double gap, widest = 0, cut = NAN;
+	size_t least;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		if (!isnan(top_of(j, i)))
+			f.of[f.n++] = top_of(j, i);
+	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
+	if (f.n < FEW_HOSTS || j->e->latency)
+		return;
+	figures_median(&f); /* sorts them */
+	for (size_t k = least; k <= f.n - least; k++) {
+		bool two = apart(&f, k, &gap) > LEVEL_APART && gap > SCREEN_PART * judge_least(j);
+
+		if (two && f.of[k] - f.of[k - 1] > widest) {
+			widest = f.of[k] - f.of[k - 1];
+			cut = (f.of[k - 1] + f.of[k]) / 2;
+			j->level = exp(-gap);
+			j->lower = (uint32_t)k;
+		}
+	}
+	if (isnan(cut) || !are_high(j, cut)) {
+		j->level = j->lower = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < j->players; i++)
+		j->e->player[i].lower = top_of(j, i) < cut;
+	judge_kinds(j);
+	find_standings(j);
+}
+
+/* The number of PLAYER's candidate, DEPTH below the others; what is deeper counts. */
+static struct candidate *add_candidate(struct judgement *j, uint32_t player, double depth)
+{
+	struct candidate *c;
+
+	if (j->candidate_of[player] == NONE) {
+		j->candidate_of[player] = j->candidates;
+		j->candidate[j->candidates++] = (struct candidate){.player = player};
+	}
+	c = &j->candidate[j->candidate_of[player]];
+	c->depth = fmin(c->depth, depth);
+	return c;
+}
+
+/* Who reaches less in WAY than most others: at best, or of a latency in the middle, too. */
+static void find_low(struct judgement *j, enum way way, bool middle)
+{
+	struct figures f = {.of = j->room}, upper;
+	double level, margin, reach;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		if (!isnan(standing_of(j, i, way, middle)))
+			f.of[f.n++] = standing_of(j, i, way, middle);
+	if (f.n < 2)
+		return;
+	level = figures_quantile(&f, TYPICAL);
+	reach = figures_quantile(&f, .95);
+	upper = (struct figures){f.of + f.n / 2, f.n - f.n / 2};
+	margin = fmax(SCREEN_PART * judge_least(j),
+		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
+	for (uint32_t i = 0; i < j->players; i++) {
+		double depth = standing_of(j, i, way, middle) - level;
+
+		if (depth < -margin)
+			add_candidate(j, i, depth);
+	}
+	if (middle)
+		return;
+	j->level_best[way] = level;
+	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin)));
+}
+
+/* Below this a figure of PART is low. */
+static double floor_of(const struct judgement *j, enum part part)
+{
+	struct figures f = {.of = j->room};
+	double median;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (j->e->of[i].part == part && judge_counts(j, &j->e->of[i]))
+			f.of[f.n++] = (double)j->e->of[i].y;
+	median = figures_median(&f);
+	return median - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(&f, median));
+}
+
+/* True if the run O is low, or failed though both ends were there. */
+static bool is_low(const struct judgement *j, const struct observation *o, const double *floor)
+{
+	if (o->cause)
+		return o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to];
+	return judge_counts(j, o) && (double)o->y < floor[o->part];
+}
+
+/* Who is low, or fails, in more of its runs than the others. */
+static void find_at_times(struct judgement *j)
+{
+	const double floor[] = {floor_of(j, PART_LOADED), floor_of(j, PART_SCREEN)};
+	size_t all = 0, low = 0;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (PARTS_SCREEN >> j->e->of[i].part & 1) {
+			all++;
+			low += is_low(j, &j->e->of[i], floor);
+		}
+	for (uint32_t i = 0; i < j->players; i++) {
+		size_t own = 0, own_low = 0;
+		double share;
+
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+			for (struct walk w = {
+				     .e = j->e, .player = i, .way = way, .parts = PARTS_SCREEN};
+			     walk_next(&w);) {
+				own++;
+				own_low += is_low(j, w.is, floor);
+			}
+		share = all > own ? (double)(low - own_low) / (double)(all - own) : 1;
+		if (own_low > 1 && !j->lost[i] &&
+		    chance_more(own_low, own, fmin(.98, share + .02)) < LOW_CHANCE)
+			add_candidate(j, i, AT_TIMES);
+	}
+}
+
+/* Figures of PLAYER (NONE: of all) in the loaded rounds FROM up to END, into the room. */
+static struct figures figures_from(const struct judgement *j, uint32_t player, uint32_t from,
+				   uint32_t end)
+{
+	struct figures f = {.of = j->room};
+
+	for (uint32_t i = 0; i < j->e->count && player == NONE; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from && o->slot < end)
+			f.of[f.n++] = (double)o->y;
+	}
+	for (enum way way = SENDS; way < evidence_ways(j->e) && player != NONE; way++)
+		for (struct walk w = {.e = j->e,
+				      .player = player,
+				      .way = way,
+				      .parts = 1U << PART_LOADED};
+		     walk_next(&w);)
+			if (judge_counts(j, w.is) && w.is->slot >= from && w.is->slot < end)
+				f.of[f.n++] = (double)w.is->y;
+	return f;
+}
+
+/* The round after the last one in which PLAYER reached more than LIMIT, counted from 1. */
+static uint32_t falls_from(const struct judgement *j, uint32_t player, double limit)
+{
+	uint32_t round = 0;
+
+	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+		for (struct walk w = {.e = j->e,
+				      .player = player,
+				      .way = way,
+				      .parts = 1U << PART_LOADED};
+		     walk_next(&w);)
+			if (judge_counts(j, w.is) && (double)w.is->y > limit && w.is->slot >= round)
+				round = w.is->slot + 1u;
+	return round + 1;
+}
+
+/*
+ * Who falls during the rounds: hardly any figure of its last third reaches those of its first, nor
+ * what hardly any pair was below at first. Where all fall, this is made up for.
+ */
+static void find_falls(struct judgement *j)
+{
+	uint32_t rounds = j->e->run[0].seen, third = rounds / 3;
+	struct figures first = figures_from(j, NONE, 0, third), last;
+	double low = figures_quantile(&first, .1), shift = figures_median(&first);
+
+	last = figures_from(j, NONE, rounds - third, rounds);
+	shift = fmin(0, figures_median(&last) - shift);
+	for (uint32_t i = 0; i < j->players; i++) {
+		double before, least, after, most;
+		struct candidate *c;
+
+		first = figures_from(j, i, 0, third);
+		before = figures_median(&first);
+		least = figures_quantile(&first, .2);
+		last = figures_from(j, i, rounds - third, rounds);
+		after = figures_median(&last);
+		most = figures_quantile(&last, .8);
+		if (first.n < 3 || last.n < 3 || !(most - shift < fmin(low, least - LOW_LEAST / 2)) ||
+		    !(after - shift < fmin(low, before - LOW_LEAST / 2) - LOW_LEAST / 2))
+			continue;
+		c = add_candidate(j, i, AT_TIMES);
+		c->falls_from = falls_from(j, i, (before + after) / 2);
+		c->before = before;
+		c->after = after;
+	}
+}
+
+static int by_depth(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	return x->player < y->player ? -1 : 1;
+}
+
+/* Put the worst first. Of few players only these: the others are needed as references. */
+static void order_candidates(struct judgement *j)
+{
+	uint32_t most = j->players > 5 ? 3 : 1;
+
+	qsort(j->candidate, j->candidates, sizeof(*j->candidate), by_depth);
+	for (uint32_t i = 0; i < j->candidates; i++)
+		j->candidate_of[j->candidate[i].player] =
+			i < most || j->players > FEW_HOSTS ? i : NONE;
+	if (j->players <= FEW_HOSTS && j->candidates > most)
+		j->candidates = most;
+}
+
+/* The three players with whom each player is best, who are no candidates. */
+static void find_near(struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->players; i++) {
+		float best[TEST_NEAR] = {-INFINITY, -INFINITY, -INFINITY};
+		uint32_t *near = j->near[i];
+
+		memset(near, 0xff, sizeof(j->near[i]));
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+			for (struct walk w = {
+				     .e = j->e, .player = i, .way = way, .parts = PARTS_SCREEN};
+			     walk_next(&w);) {
+				uint32_t at = TEST_NEAR;
+
+				if (!judge_counts(j, w.is) || j->candidate_of[w.with] != NONE ||
+				    !judge_tells(j, i, w.with) ||
+				    w.with == near[0] || w.with == near[1] || w.with == near[2])
+					continue;
+				for (; at && w.is->y > best[at - 1]; at--)
+					if (at < TEST_NEAR) {
+						best[at] = best[at - 1];
+						near[at] = near[at - 1];
+					}
+				if (at < TEST_NEAR) {
+					best[at] = w.is->y;
+					near[at] = w.with;
+				}
+			}
+	}
+}
+
+bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b)
+{
+	if (j->groups->names.count)
+		return !judge_is_apart(j, a, b);
+	for (int i = 0; i < TEST_NEAR; i++)
+		if (j->near[a][i] == b || j->near[b][i] == a)
+			return true;
+	return false;
+}
+
+/* How far O is below what its ends reach otherwise; NaN: a candidate is in it. */
+static double pair_depth(const struct judgement *j, const struct observation *o)
+{
+	enum way back = j->e->latency ? SENDS : RECEIVES;
+
+	if (!judge_counts(j, o) || j->candidate_of[o->from] != NONE ||
+	    j->candidate_of[o->to] != NONE)
+		return NAN;
+	return (double)o->y - fmin(standing_of(j, o->from, SENDS, false),
+				   standing_of(j, o->to, back, false));
+}
+
+/* Add the pair of O unless it is there. Returns false if there are too many. */
+static bool add_pair(struct judgement *j, const struct observation *o, double depth, uint32_t most)
+{
+	for (uint32_t i = 0; i < j->pairs; i++)
+		if (j->pair[i].from == o->from && j->pair[i].to == o->to)
+			return true;
+	if (j->pairs == most)
+		return false;
+	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .depth = depth};
+	return true;
+}
+
+/* Pairs of good players that are far below what both reach elsewhere. Of many it is the network. */
+static void find_pairs(struct judgement *j)
+{
+	/* where that takes much, runs side by side tell nothing of a pair */
+	unsigned parts = j->loaded < NETWORK_TAKES ? 1U << PART_SCREEN : PARTS_SCREEN;
+	struct figures f = {.of = j->room};
+	double median, limit;
+	uint32_t most;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (parts >> j->e->of[i].part & 1 && !isnan(pair_depth(j, &j->e->of[i])))
+			f.of[f.n++] = pair_depth(j, &j->e->of[i]);
+	most = f.n / 10 < PAIRS_MAX ? (uint32_t)f.n / 10 : PAIRS_MAX;
+	median = figures_median(&f);
+	limit = median - fmax(j->e->latency ? 2 * judge_least(j) : LOW_LEAST,
+			      2 * LOW_SPREADS * figures_deviation(&f, median));
+	for (uint32_t i = 0; i < j->e->count && f.n; i++) {
+		const struct observation *o = &j->e->of[i];
+		double depth = parts >> o->part & 1 ? pair_depth(j, o) : NAN;
+
+		if (depth < limit && !add_pair(j, o, depth, most)) {
+			j->pairs = 0;
+			return;
+		}
+	}
+}
+
+/* What pairs reach in PART on average, and in the middle, of what their kinds do; NaN: none. */
+static double average_of(const struct judgement *j, enum part part, double *median)
+{
+	struct figures f = {.of = j->room};
+	double sum = 0;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (j->e->of[i].part == part && judge_counts(j, &j->e->of[i])) {
+			f.of[f.n++] = (double)j->e->of[i].y;
+			sum += exp((double)j->e->of[i].y);
+		}
+	*median = figures_median(&f);
+	return f.n ? sum / (double)f.n : NAN;
+}
+
+/* Of few hosts the one that reaches least. */
+static void find_worst(struct judgement *j)
+{
+	double least = INFINITY;
+	uint32_t at = NONE;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+			if (standing_of(j, i, way, false) < least) {
+				least = standing_of(j, i, way, false);
+				at = i;
+			}
+	if (at != NONE && j->players > 2 && j->players <= FEW_HOSTS && !j->candidates)
+		add_candidate(j, at, 0);
+}
+
+/* How much the receiver of round R gets of the median of all, as a logarithm. */
+static double receives(const struct judgement *j, const struct incast_round *r)
+{
+	struct figures f = {.of = j->room};
+
+	for (uint32_t i = 0; i < j->incast.rounds; i++)
+		f.of[f.n++] = j->incast.round[i].sum_gbps / j->incast.round[i].limit_gbps;
+	return log(r->sum_gbps / r->limit_gbps / figures_median(&f));
+}
+
+/* Of an incast those who starve, and receivers that get little, are tested alone. */
+void judge_incast(struct judgement *j)
+{
+	j->smallest = j->loaded = NAN;
+	for (uint32_t i = 0; i < j->incast.starved; i++)
+		add_candidate(j, j->incast.starving[i].sender, log(j->incast.starving[i].share));
+	for (uint32_t i = 0; i < j->incast.rounds; i++)
+		if (receives(j, &j->incast.round[i]) < log(STARVES))
+			add_candidate(j, j->incast.round[i].receiver,
+				      receives(j, &j->incast.round[i]));
+	order_candidates(j);
+	find_near(j);
+}
+
+void judge_screen(struct judgement *j)
+{
+	double median;
+
+	find_standings(j);
+	find_levels(j);
+	j->loaded = average_of(j, PART_LOADED, &median);
+	average_of(j, PART_SCREEN, &median);
+	j->loaded /= exp(median);
+	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+		find_low(j, way, false);
+	if (j->e->latency)
+		find_low(j, SENDS, true);
+	find_at_times(j);
+	if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->incast)
+		find_falls(j);
+	find_worst(j);
+	order_candidates(j);
+	find_near(j);
+	find_pairs(j);
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The verdict on each candidate that was tested: its figures with references against those of the
+ * controls, which the same network, noise and hours have made. Near and far partners are strata of
+ * their own: who is low only with far ones has a place that is, and is not slow.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "judgement.h"
+
+#define FAILED      (-9.)
+#define RANKS_LEAST 6 /* partners on both sides, before their medians are compared by ranks */
+#define LEAST       3 /* figures before anything is said */
+
+enum stratum {
+	NEAR,
+	FAR,
+	STRATA
+};
+
+/* Figures of each stratum, and the medians of each of its pairs. */
+struct bench {
+	struct figures of[STRATA], pair[STRATA];
+};
+
+struct keyed {
+	uint64_t key; /* the pair */
+	double y;
+};
+
+struct work {
+	struct judgement *j;
+	bool one_stratum; /* too few controls to tell near ones from far ones */
+	struct keyed *keyed;
+	double *room, *free; /* for twice the figures of a bench and of the controls */
+	struct bench controls;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->y > y->y) - (x->y < y->y);
+}
+
+/* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
+static double y_of(const struct judgement *j, const struct observation *o)
+{
+	if (o->cause && o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to])
+		return FAILED;
+	return judge_counts(j, o) ? (double)o->y : NAN;
+}
+
+static void put(struct work *w, size_t *n, const struct observation *o)
+{
+	double y = y_of(w->j, o);
+
+	if (!isnan(y))
+		w->keyed[(*n)++] = (struct keyed){(uint64_t)o->from << 32 | o->to, y};
+}
+
+static enum stratum stratum_of(const struct work *w, uint32_t a, uint32_t b)
+{
+	return !w->one_stratum && judge_is_near(w->j, a, b) ? NEAR : FAR;
+}
+
+/* Make of N keyed figures those of a stratum, and the medians of its pairs. */
+static void fill(struct work *w, size_t n, struct bench *b, enum stratum s)
+{
+	struct figures *of = &b->of[s], *pair = &b->pair[s];
+
+	*of = (struct figures){w->free, n};
+	*pair = (struct figures){w->free + n, 0};
+	if (n)
+		qsort(w->keyed, n, sizeof(*w->keyed), by_key);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && w->keyed[end].key == w->keyed[i].key; end++)
+			of->of[end] = w->keyed[end].y;
+		pair->of[pair->n++] = (of->of[(i + end - 1) / 2] + of->of[(i + end) / 2]) / 2;
+	}
+	w->free = pair->of + pair->n;
+}
+
+static void collect_controls(struct work *w)
+{
+	const struct judgement *j = w->j;
+
+	w->free = w->room;
+	for (enum stratum s = NEAR; s < STRATA; s++) {
+		size_t n = 0;
+
+		for (uint32_t i = 0; i < j->e->count; i++) {
+			const struct observation *o = &j->e->of[i];
+
+			if (o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
+			    j->candidate_of[o->to] == NONE &&
+			    stratum_of(w, o->from, o->to) == s)
+				put(w, &n, o);
+		}
+		fill(w, n, &w->controls, s);
+	}
+}
+
+/* What PLAYER reached in WAY with references: with those that tell, if any do. */
+static struct bench collect(struct work *w, uint32_t player, enum way way)
+{
+	const struct judgement *j = w->j;
+	bool told = false;
+	struct bench b;
+
+	for (struct walk k = {.e = j->e, .player = player, .way = way, .parts = 1U << PART_TEST};
+	     walk_next(&k);)
+		told |= j->candidate_of[k.with] == NONE && judge_tells(j, player, k.with);
+
+	for (enum stratum s = NEAR; s < STRATA; s++) {
+		size_t n = 0;
+
+		for (struct walk k = {
+			     .e = j->e, .player = player, .way = way, .parts = 1U << PART_TEST};
+		     walk_next(&k);)
+			if (j->candidate_of[k.with] == NONE && stratum_of(w, player, k.with) == s &&
+			    (!told || judge_tells(j, player, k.with)))
+				put(w, &n, k.is);
+		fill(w, n, &b, s);
+	}
+	return b;
+}
+
+/* The part of X that reaches what the median CONTROL has, but for half of what harms. */
+static double reaches(const struct judgement *j, const struct figures *x, double control)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->n; i++)
+		n += x->of[i] > control - judge_least(j) / 2;
+	return (double)n / (double)x->n;
+}
+
+/* The chance that the pairs of X are so low among the CONTROLS, of the strata that are USED. */
+static double chance_of(const struct bench *x, const struct bench *controls, const bool *used)
+{
+	struct ranks ranks = {0};
+	size_t n = 0, m = 0, few = FAR;
+
+	for (size_t s = NEAR; s < STRATA; s++)
+		if (used[s]) {
+			ranks_add(&ranks, &x->pair[s], &controls->pair[s]);
+			n += x->pair[s].n;
+			m += controls->pair[s].n;
+			few = s;
+		}
+	if (n >= RANKS_LEAST && m >= RANKS_LEAST)
+		return ranks_chance(&ranks);
+	return ranks_few(&x->pair[few], &controls->pair[few], TEST_PAIR_SPREAD);
+}
+
+/* The verdict on X, one direction of C. */
+static enum verdict judge_way(struct work *w, struct candidate *c, const struct bench *x)
+{
+	const struct judgement *j = w->j;
+	double risk = TEST_RISK / (double)(j->players * evidence_ways(j->e)), worst = 0;
+	bool low[STRATA] = {false}, maybe = false;
+	uint32_t strata = 0, strata_low = 0;
+
+	for (enum stratum s = NEAR; s < STRATA; s++) {
+		const struct figures *of = &x->of[s], *controls = &w->controls.of[s];
+		double is = figures_median(of), control = figures_median(controls);
+		struct ranks ranks = {0};
+
+		if (of->n < LEAST || controls->n < LEAST)
+			continue;
+		low[s] = is < control - judge_least(j) && reaches(j, of, control) <= TEST_REACHES;
+		strata_low += low[s];
+		ranks_add(&ranks, of, controls);
+		/* near ones that nobody named may be no nearer than others */
+		maybe |= is < control - judge_least(j) / 2 && ranks_chance(&ranks) < .05 &&
+			 (s == FAR || j->groups->names.count);
+		if (!strata++ || is - control < worst) {
+			worst = is - control;
+			c->y = is;
+			c->control = control;
+		}
+	}
+	if (strata_low && chance_of(x, &w->controls, low) < risk)
+		return strata_low == strata         ? VERDICT_SLOW
+		       : low[FAR]                   ? VERDICT_PLACE
+		       : j->groups->names.count > 0 ? VERDICT_SLOW /* others are limited farther on */
+						    : VERDICT_UNCLEAR;
+	return maybe ? VERDICT_UNCLEAR : strata ? VERDICT_GOOD : VERDICT_OPEN;
+}
+
+/* Below this a figure of the stratum S is low. */
+static double floor_of(struct work *w, enum stratum s)
+{
+	struct figures f = {w->free, 0};
+	double quarter;
+
+	for (; f.n < w->controls.of[s].n; f.n++)
+		f.of[f.n] = w->controls.of[s].of[f.n];
+	quarter = figures_quantile(&f, .25);
+	return quarter - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(&f, figures_median(&f)));
+}
+
+/* Whether more of C's runs are low, or fail, than of the controls; X: those of each way. */
+static enum verdict judge_times(struct work *w, struct candidate *c, const struct bench *x)
+{
+	size_t n = 0, m = 0, low = 0;
+	double chance;
+
+	for (enum stratum s = NEAR; s < STRATA; s++) {
+		const struct figures *controls = &w->controls.of[s];
+		double floor = controls->n ? floor_of(w, s) : NAN;
+
+		for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
+			const struct figures *of = &x[way].of[s];
+
+			for (size_t i = 0; i < of->n; i++) {
+				c->low += of->of[i] < floor;
+				c->failed += of->of[i] == FAILED;
+			}
+			n += of->n;
+		}
+		for (size_t i = 0; i < controls->n; i++)
+			low += controls->of[i] < floor;
+		m += controls->n;
+	}
+	c->figures = (uint32_t)n;
+	chance = c->low ? chance_more_than(c->low, n, low, m) : 1;
+	if (c->low > 1 && chance < TEST_RISK / w->j->players)
+		return VERDICT_TIMES;
+	return chance < .1 ? VERDICT_UNCLEAR : VERDICT_OPEN;
+}
+
+static void judge_candidate(struct work *w, struct candidate *c)
+{
+	struct bench x[WAYS] = {0};
+	double *free = w->free;
+	struct candidate way_of[WAYS] = {*c, *c}; /* for their medians */
+	enum way worst = SENDS;
+	enum verdict times;
+
+	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
+		x[way] = collect(w, c->player, way);
+		way_of[way].verdict = judge_way(w, &way_of[way], &x[way]);
+		*(way == SENDS ? &c->sends : &c->receives) =
+			way_of[way].verdict >= VERDICT_PLACE || w->j->e->latency;
+		if (way_of[way].verdict > way_of[worst].verdict)
+			worst = way;
+	}
+	c->verdict = way_of[worst].verdict;
+	c->y = way_of[worst].y;
+	c->control = way_of[worst].control;
+	times = judge_times(w, c, x);
+	if (times > c->verdict && c->verdict < VERDICT_PLACE)
+		c->verdict = times;
+	w->free = free;
+	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
+	     way++)
+		for (struct walk k = {.e = w->j->e,
+				      .player = c->player,
+				      .way = way,
+				      .parts = 1U << PART_TEST};
+		     walk_next(&k);)
+			c->tests += w->j->candidate_of[k.with] == NONE;
+	if (c->verdict == VERDICT_OPEN && c->tests) /* its threads lacked their CPUs */
+		c->verdict = VERDICT_UNCLEAR;
+}
+
+/* A pair of two good players, measured several times. */
+static void judge_pair(struct work *w, struct pair *p)
+{
+	const struct judgement *j = w->j;
+	struct figures x = {w->free, 0}, controls = w->controls.of[FAR];
+	struct ranks ranks = {0};
+	double control = figures_median(&controls);
+
+	for (struct walk k = {
+		     .e = j->e, .player = p->from, .way = SENDS, .parts = 1U << PART_TEST};
+	     walk_next(&k);)
+		if (k.with == p->to && !isnan(y_of(j, k.is)))
+			x.of[x.n++] = y_of(j, k.is);
+	p->tests = (uint32_t)x.n;
+	if (x.n < LEAST || controls.n < LEAST)
+		return;
+	p->y = figures_median(&x);
+	ranks_add(&ranks, &x, &controls);
+	p->verdict = p->y < control - fmax(LOW_LEAST, judge_least(j)) &&
+				     reaches(j, &x, control) <= TEST_REACHES &&
+				     ranks_chance(&ranks) < TEST_RISK
+			     ? VERDICT_SLOW
+			     : VERDICT_GOOD;
+}
+
+/* Whether the candidates A and B, who are low with references, are good with each other. */
+static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint32_t *met)
+{
+	struct figures f = {w->free, 0};
+	double control = figures_median(&w->controls.of[FAR]);
+	double least = judge_least(w->j);
+
+	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++)
+		for (struct walk k = {
+			     .e = w->j->e, .player = a, .way = way, .parts = 1U << PART_TEST};
+		     walk_next(&k);)
+			if (k.with == b && !isnan(y_of(w->j, k.is)))
+				f.of[f.n++] = y_of(w->j, k.is);
+	*met = (uint32_t)f.n;
+	return f.n && figures_median(&f) > control - least / 2 &&
+	       f.of[0] > control - fmax(LOW_LEAST, 2 * least);
+}
+
+/* Who is low with references and good with others that are so: they share a place. */
+static void find_places(struct work *w)
+{
+	struct judgement *j = w->j;
+
+	for (uint32_t i = 0; i < j->candidates; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			struct candidate *a = &j->candidate[i], *b = &j->candidate[k];
+			uint32_t met;
+
+			if (a->verdict < VERDICT_PLACE || b->verdict < VERDICT_PLACE)
+				continue;
+			if (are_good_together(w, a->player, b->player, &met))
+				a->verdict = b->verdict = VERDICT_PLACE;
+			a->met += met > 0;
+			b->met += met > 0;
+		}
+}
+
+int judge_verdicts(struct judgement *j)
+{
+	struct work w = {.j = j};
+	size_t figures = 0;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		figures += PARTS_TEST >> j->e->of[i].part & 1;
+	j->tests = (uint32_t)figures;
+	if (!figures)
+		return 0;
+	w.keyed = malloc(figures * sizeof(*w.keyed));
+	w.room = malloc(6 * figures * sizeof(*w.room));
+	if (w.keyed && w.room) {
+		collect_controls(&w);
+		if (w.controls.pair[NEAR].n < RANKS_LEAST || w.controls.pair[FAR].n < RANKS_LEAST) {
+			w.one_stratum = true;
+			collect_controls(&w);
+		}
+		for (uint32_t i = 0; i < j->candidates; i++)
+			judge_candidate(&w, &j->candidate[i]);
+		find_places(&w);
+		for (uint32_t i = 0; i < j->pairs; i++)
+			judge_pair(&w, &j->pair[i]);
+	}
+	free(w.keyed);
+	free(w.room);
+	return w.keyed && w.room ? 0 : -1;
+}
