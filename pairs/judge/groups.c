@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Groups that are slow with others. By the test: their candidates are low with references of other
- * groups, and not with their own. And all at once, where only a full uplink tells: in each round the
- * pairs of a group with others are held against those of all groups in the same round.
+ * groups, and not with their own. And with all pairs at once, where only a full uplink tells: what
+ * the pairs of a group with others reach, and what it carries with them in all, against the other
+ * groups in the same rounds.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,57 +12,34 @@
 #include "proto/json_memory.h"
 
 #define GROUPS_LEAST 4 /* of fewer nobody can say whose uplink it is; by the test, of three */
-#define ROUNDS_LEAST 5
 
 struct group {
-	uint32_t players, tested, place; /* those of its players that were tested, and are low far away */
-	uint32_t rounds, low;            /* rounds, and those in which it is far below the others */
-	double sum, below;               /* of a round's logarithms; of all rounds, less the others' */
-	double total; /* what it carried in a round */
-	uint32_t n;
-	uint32_t runs, starved; /* with others, and those that reach hardly anything */
+	uint32_t tested, place; /* of its players those that were tested, and are low far away */
+	double sum, total;      /* of its runs with others: of logarithms, and of rates */
+	uint32_t runs, starved; /* how many; and those that reach hardly anything */
 };
 
-/* The median of all groups of what they reach in a round on average, or TOGETHER. */
-static double median_of(const struct judgement *j, const struct group *of, bool together, double *room)
+/* What a group's pairs reach on average, or carry in all. */
+static double level_of(const struct group *g, bool in_all)
 {
-	struct figures f = {.of = room};
-
-	for (uint32_t g = 0; g < j->groups->names.count; g++)
-		if (of[g].n)
-			f.of[f.n++] = together ? log(of[g].total) : of[g].sum / of[g].n;
-	return f.n < GROUPS_LEAST ? NAN : figures_median(&f);
+	return in_all ? log(g->total) : g->sum / g->runs;
 }
 
-/*
- * Take a round: what each group has less than the middle one, of each pair and together, goes to ALL.
- * Where uplinks are full, one with more pairs has less of each.
- */
-static void take_round(const struct judgement *j, struct group *of, struct figures *all)
+/* How far group G is below the others, in a logarithm; SPREAD gets theirs. */
+static double below(const struct judgement *j, const struct group *of, uint32_t g, bool in_all,
+		    double *spread)
 {
-	double pairs = median_of(j, of, false, all->of + all->n);
-	double together = median_of(j, of, true, all->of + all->n);
+	struct figures f = {.of = j->room};
+	double median;
 
-	for (uint32_t g = 0; g < j->groups->names.count; g++) {
-		if (of[g].n && !isnan(pairs)) {
-			double below = fmax(of[g].sum / of[g].n - pairs, log(of[g].total) - together);
-
-			of[g].rounds++;
-			of[g].low += below < log(1 - DEEP);
-			of[g].below += below;
-			all->of[all->n++] = below;
-		}
-		of[g].sum = of[g].total = 0;
-		of[g].n = 0;
-	}
-}
-
-static int by_slot(const void *a, const void *b, void *of)
-{
-	const struct observation *x = (const struct observation *)of + *(const uint32_t *)a;
-	const struct observation *y = (const struct observation *)of + *(const uint32_t *)b;
-
-	return (x->slot > y->slot) - (x->slot < y->slot);
+	for (uint32_t i = 0; i < j->groups->names.count; i++)
+		if (of[i].runs)
+			f.of[f.n++] = level_of(&of[i], in_all);
+	median = figures_median(&f);
+	if (f.n < GROUPS_LEAST || !of[g].runs)
+		return 0;
+	*spread = figures_deviation(&f, median);
+	return level_of(&of[g], in_all) - median;
 }
 
 /* What such a player reaches says nothing of its group. */
@@ -73,49 +51,39 @@ static bool is_bad(const struct judgement *j, uint32_t player)
 			      j->candidate[at].verdict == VERDICT_TIMES);
 }
 
-/* All pairs at once, round by round. */
-static void take_rounds(const struct judgement *j, struct group *of, uint32_t *order,
-			struct figures *all)
+static bool is_between(const struct judgement *j, const struct observation *o)
 {
-	struct figures f = {.of = all->of};
-	uint32_t n = 0;
-	double middle;
+	return o->part == PART_LOADED && judge_counts(j, o) && j->group[o->from] != NONE &&
+	       j->group[o->to] != NONE && judge_is_apart(j, o->from, o->to) && !is_bad(j, o->from) &&
+	       !is_bad(j, o->to);
+}
 
+/* All pairs at once. */
+static void take_runs(const struct judgement *j, struct group *of)
+{
+	struct figures f = {.of = j->room};
+	double hardly;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (is_between(j, &j->e->of[i]))
+			f.of[f.n++] = (double)j->e->of[i].y;
+	hardly = figures_median(&f) + log(STARVES * STARVES);
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		const struct observation *o = &j->e->of[i];
 
-		if (o->part == PART_LOADED && judge_counts(j, o) && j->group[o->from] != NONE &&
-		    j->group[o->to] != NONE && judge_is_apart(j, o->from, o->to) &&
-		    !is_bad(j, o->from) && !is_bad(j, o->to))
-			order[n++] = i;
-	}
-	for (; f.n < n; f.n++)
-		f.of[f.n] = (double)j->e->of[order[f.n]].y;
-	middle = figures_median(&f);
-	qsort_r(order, n, sizeof(*order), by_slot, j->e->of);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct observation *o = &j->e->of[order[i]];
-
-		if (i && o->slot != j->e->of[order[i - 1]].slot)
-			take_round(j, of, all);
-		for (int end = 0; end < 2; end++) {
+		for (int end = 0; end < 2 && is_between(j, o); end++) {
 			struct group *g = &of[j->group[end ? o->to : o->from]];
 
 			g->sum += (double)o->y;
 			g->total += exp((double)o->y);
-			g->n++;
 			g->runs++;
-			g->starved += (double)o->y < middle + log(STARVES * STARVES);
+			g->starved += (double)o->y < hardly;
 		}
 	}
-	take_round(j, of, all);
 }
 
 static void take_candidates(const struct judgement *j, struct group *of)
 {
-	for (uint32_t i = 0; i < j->players; i++)
-		if (j->group[i] != NONE)
-			of[j->group[i]].players++;
 	for (uint32_t i = 0; i < j->candidates; i++) {
 		uint32_t group = j->group[j->candidate[i].player];
 
@@ -126,32 +94,37 @@ static void take_candidates(const struct judgement *j, struct group *of)
 	}
 }
 
-/* SPREAD: of what groups have less than others in a round. */
-static void add_group(struct judgement *j, uint32_t group, const struct group *of, double spread)
+/* True if only some of its pairs are low, but more than of the others: one of several uplinks is. */
+static bool is_low_in_part(const struct judgement *j, const struct group *of, uint32_t group)
 {
-	const struct group *g = &of[group];
 	size_t runs = 0, starved = 0; /* of the others */
-	double below = g->rounds ? g->below / g->rounds : 0;
-	bool by_test = g->place > 1 && 2 * g->place >= g->tested && judge_tells_groups(j);
-	bool by_load = g->rounds >= ROUNDS_LEAST && below < log(1 - DEEP) &&
-		       below < -LOW_SPREADS * spread / sqrt(g->rounds);
-	struct suspect s = suspect_of(SUSPECT_GROUP, group);
-	bool by_part;
 
 	for (uint32_t i = 0; i < j->groups->names.count; i++) {
 		runs += i != group ? of[i].runs : 0;
 		starved += i != group ? of[i].starved : 0;
 	}
-	/* one of several uplinks: only some of its pairs use it */
-	by_part = g->starved > 1 && chance_more_than(g->starved, g->runs, starved, runs) <
-					    TEST_RISK / j->groups->names.count;
-	if (!by_test && !by_load && !(by_part && judge_tells_groups(j)))
+	return judge_tells_groups(j) && of[group].starved > 1 &&
+	       chance_more_than(of[group].starved, of[group].runs, starved, runs) <
+		       TEST_RISK / j->groups->names.count;
+}
+
+static void add_group(struct judgement *j, const struct group *of, uint32_t group)
+{
+	const struct group *g = &of[group];
+	bool by_test = g->place > 1 && 2 * g->place >= g->tested && judge_tells_groups(j), by_load;
+	double spread = 0, pairs = below(j, of, group, false, &spread), in_all_spread = 0;
+	double in_all = below(j, of, group, true, &in_all_spread), least = fmax(pairs, in_all);
+	struct suspect s = suspect_of(SUSPECT_GROUP, group);
+
+	/* where uplinks are full, one with more pairs has less of each, but carries as much */
+	by_load = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
+	if (!by_test && !by_load && !is_low_in_part(j, of, group))
 		return;
 	s.tested = by_test;
-	s.value = by_test || by_load ? exp(below) : 1 - (double)g->starved / g->runs;
+	s.value = by_test || by_load ? exp(least) : 1 - (double)g->starved / g->runs;
 	s.normal = 1;
-	s.partners = by_test ? g->tested : by_load ? g->rounds : g->runs;
-	s.bad = by_test ? g->place : by_load ? g->low : g->starved;
+	s.partners = by_test ? g->tested : g->runs;
+	s.bad = by_test ? g->place : by_load ? g->runs : g->starved;
 	for (uint32_t i = 0; i < j->candidates && by_test; i++) {
 		const struct candidate *c = &j->candidate[i];
 
@@ -165,20 +138,15 @@ void judge_groups(struct judgement *j)
 {
 	uint32_t groups = j->groups->names.count;
 	struct group *of = calloc((size_t)groups + 1, sizeof(*of));
-	uint32_t *order = malloc(((size_t)j->e->count + 1) * sizeof(*order));
-	struct figures all = {.of = j->room};
-	double spread;
 
-	if (!of || !order) {
+	if (!of) {
 		json_memory_lacked();
-	} else if (groups) {
-		take_candidates(j, of);
-		if (!j->e->latency && !j->e->incast)
-			take_rounds(j, of, order, &all);
-		spread = figures_deviation(&all, figures_median(&all));
-		for (uint32_t g = 0; g < groups; g++)
-			add_group(j, g, of, spread);
+		return;
 	}
+	take_candidates(j, of);
+	if (groups && !j->e->latency && !j->e->incast)
+		take_runs(j, of);
+	for (uint32_t g = 0; g < groups; g++)
+		add_group(j, of, g);
 	free(of);
-	free(order);
 }

@@ -108,7 +108,7 @@ struct judgement {
 	uint32_t *candidate_of; /* of each player: its number in CANDIDATE, or NONE */
 	uint32_t (*near)[TEST_NEAR]; /* of each player: with whom it is best, or NONE */
 	struct candidate *candidate; /* the worst first */
-	uint32_t candidates;
+	uint32_t candidates, bad; /* and those of them that are slow, or share a place */
 	uint32_t tests; /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
 	uint32_t pairs;

@@ -252,21 +252,42 @@ static bool is_bad(const struct candidate *c)
 	return c->verdict >= VERDICT_PLACE;
 }
 
+/*
+ * PLAYER, which is bad, with other candidates: those of its group. Of a latency, where nobody says
+ * who is near, with many: a far rack's hosts are all candidates.
+ */
+static void match_candidates(struct plan *p, uint32_t player)
+{
+	const struct judgement *j = p->j;
+	bool grouped = j->group[player] != NONE;
+	uint32_t left = grouped ? TEST_NEAR : j->e->latency ? TEST_AGAIN : 0;
+
+	for (uint32_t i = 0; i < j->candidates && left; i++) {
+		uint32_t with = j->candidate[i].player;
+
+		if (host_of(p, with) == host_of(p, player) || !have_same_rail(p, player, with) ||
+		    (grouped && judge_is_apart(j, player, with)))
+			continue;
+		add_match(p, player, with);
+		left--;
+	}
+}
+
 /* Those that are bad with each other: who is good there shares a place. */
 static void match_bad(struct plan *p)
 {
 	const struct judgement *j = p->j;
 	uint32_t bad = 0;
-	bool some_met = true;
+	bool all_met = true;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (is_bad(&j->candidate[i])) {
 			p->list[bad++] = j->candidate[i].player;
-			some_met &= j->candidate[i].met > 0;
+			all_met &= j->candidate[i].met > 0;
 		}
-	if (bad < 2 || some_met)
-		return;
-	for (uint32_t round = 0; round < TOGETHER_MOST; round++) {
+	for (uint32_t i = 0; i < bad && !all_met; i++)
+		match_candidates(p, p->list[i]);
+	for (uint32_t round = 0; round < TOGETHER_MOST && !all_met; round++) {
 		shuffle(p, p->list, bad);
 		for (uint32_t i = 0; i + 1 < bad; i += 2)
 			if (have_same_rail(p, p->list[i], p->list[i + 1]) &&
@@ -366,6 +387,9 @@ static void plan_tests(struct plan *p)
 
 	uint32_t left = (uint32_t)fmax(4, fmin(TEST_MOST, j->players / 4));
 
+	/* where the network carries little, few pairs fill it */
+	if (j->loaded < NETWORK_TAKES)
+		p->room = (uint32_t)fmax(1, p->room * j->loaded);
 	find_references(p);
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct candidate *c = &j->candidate[i];

@@ -60,7 +60,8 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	    c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
-	s.drained = c->verdict == VERDICT_SLOW;
+	/* of several that are slow nobody knows before they have met whether it is their place */
+	s.drained = c->verdict == VERDICT_SLOW && (c->met || j->bad == 1);
 	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.bad = c->low;
 	s.text = judge_said(j, c->player, c->failed > 0);

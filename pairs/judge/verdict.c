@@ -157,6 +157,12 @@ static double chance_of(const struct bench *x, const struct bench *controls, con
 	return ranks_few(&x->pair[few], &controls->pair[few], TEST_PAIR_SPREAD);
 }
 
+/* The chance from which on nobody calls C good: at first of it alone, in the end of all candidates. */
+static double doubt(const struct judgement *j, const struct candidate *c)
+{
+	return c->tests > TEST_FIRST + TEST_AGAIN / 2 ? TEST_DOUBT / j->candidates : TEST_DOUBT;
+}
+
 /* The verdict on X, one direction of C. */
 static enum verdict judge_way(struct work *w, struct candidate *c, const struct bench *x)
 {
@@ -176,7 +182,7 @@ static enum verdict judge_way(struct work *w, struct candidate *c, const struct 
 		strata_low += low[s];
 		ranks_add(&ranks, of, controls);
 		/* near ones that nobody named may be no nearer than others */
-		maybe |= is < control - judge_least(j) / 2 && ranks_chance(&ranks) < .05 &&
+		maybe |= is < control - judge_least(j) / 2 && ranks_chance(&ranks) < doubt(j, c) &&
 			 (s == FAR || j->groups->names.count);
 		if (!strata++ || is - control < worst) {
 			worst = is - control;
@@ -231,19 +237,28 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 	chance = c->low ? chance_more_than(c->low, n, low, m) : 1;
 	if (c->low > 1 && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
-	return chance < .1 ? VERDICT_UNCLEAR : VERDICT_OPEN;
+	return chance < doubt(w->j, c) ? VERDICT_UNCLEAR : VERDICT_OPEN;
 }
 
 static void judge_candidate(struct work *w, struct candidate *c)
 {
 	struct bench x[WAYS] = {0};
 	double *free = w->free;
-	struct candidate way_of[WAYS] = {*c, *c}; /* for their medians */
+	struct candidate way_of[WAYS]; /* for their medians */
 	enum way worst = SENDS;
 	enum verdict times;
 
+	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
+	     way++)
+		for (struct walk k = {.e = w->j->e,
+				      .player = c->player,
+				      .way = way,
+				      .parts = 1U << PART_TEST};
+		     walk_next(&k);)
+			c->tests += w->j->candidate_of[k.with] == NONE;
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
 		x[way] = collect(w, c->player, way);
+		way_of[way] = *c;
 		way_of[way].verdict = judge_way(w, &way_of[way], &x[way]);
 		*(way == SENDS ? &c->sends : &c->receives) =
 			way_of[way].verdict >= VERDICT_PLACE || w->j->e->latency;
@@ -257,14 +272,6 @@ static void judge_candidate(struct work *w, struct candidate *c)
 	if (times > c->verdict && c->verdict < VERDICT_PLACE)
 		c->verdict = times;
 	w->free = free;
-	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
-	     way++)
-		for (struct walk k = {.e = w->j->e,
-				      .player = c->player,
-				      .way = way,
-				      .parts = 1U << PART_TEST};
-		     walk_next(&k);)
-			c->tests += w->j->candidate_of[k.with] == NONE;
 	if (c->verdict == VERDICT_OPEN && c->tests) /* its threads lacked their CPUs */
 		c->verdict = VERDICT_UNCLEAR;
 }
@@ -298,7 +305,7 @@ static void judge_pair(struct work *w, struct pair *p)
 static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint32_t *met)
 {
 	struct figures f = {w->free, 0};
-	double control = figures_median(&w->controls.of[FAR]);
+	double control = figures_median(&w->controls.of[w->one_stratum ? FAR : NEAR]);
 	double least = judge_least(w->j);
 
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++)
@@ -312,22 +319,23 @@ static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint
 	       f.of[0] > control - fmax(LOW_LEAST, 2 * least);
 }
 
-/* Who is low with references and good with others that are so: they share a place. */
+/* Who is low with references and good with other candidates shares a place with them. */
 static void find_places(struct work *w)
 {
 	struct judgement *j = w->j;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
-		for (uint32_t k = 0; k < i; k++) {
-			struct candidate *a = &j->candidate[i], *b = &j->candidate[k];
+		j->bad += j->candidate[i].verdict >= VERDICT_PLACE;
+	for (uint32_t i = 0; i < j->candidates; i++)
+		for (uint32_t k = 0; k < j->candidates; k++) {
+			struct candidate *a = &j->candidate[i];
 			uint32_t met;
 
-			if (a->verdict < VERDICT_PLACE || b->verdict < VERDICT_PLACE)
+			if (i == k || a->verdict < VERDICT_PLACE)
 				continue;
-			if (are_good_together(w, a->player, b->player, &met))
-				a->verdict = b->verdict = VERDICT_PLACE;
+			if (are_good_together(w, a->player, j->candidate[k].player, &met))
+				a->verdict = VERDICT_PLACE;
 			a->met += met > 0;
-			b->met += met > 0;
 		}
 }
 
