@@ -32,24 +32,27 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 	char name[HOST_MAX + 1 + RAIL_MAX + 1];
 	struct player *more;
 
-	/* Nothing in a host's or a device's name that a shell or a table takes otherwise. */
-	if (!host || !hosts_is_name(host) ||
-	    (railed && (!hosts_is_name(rail) || strlen(rail) > RAIL_MAX)))
+	if (!host || strlen(host) > HOST_MAX || (railed && strlen(rail) > RAIL_MAX))
 		return EVIDENCE_NONE;
 	strcpy(name, host);
 	if (railed)
 		strcat(strcat(name, "/"), rail);
-	at = names_put(&e->names, name);
-	if (at == NAMES_NONE || at < known)
+	at = names_find(&e->names, name);
+	if (at != NAMES_NONE)
 		return at;
+	/* Nothing in a host's or a device's name that a shell or a table takes otherwise. */
+	if (!hosts_is_name(host) || (railed && !hosts_is_name(rail)))
+		return EVIDENCE_NONE;
 	more = grow(e->player, known, sizeof(*more));
 	if (!more) {
 		json_memory_lacked();
 		return EVIDENCE_NONE;
 	}
 	e->player = more;
-	e->player[at] = (struct player){.host = names_put(&e->hosts, host),
-					.server_said = EVIDENCE_NONE};
+	at = names_put(&e->names, name);
+	if (at != NAMES_NONE)
+		e->player[at] = (struct player){.host = names_put(&e->hosts, host),
+						.server_said = EVIDENCE_NONE};
 	return at;
 }
 

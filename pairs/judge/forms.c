@@ -16,7 +16,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 
 	judge_words(&words, j, s);
 	return json_pack(
-		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s*}", "kind",
+		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s}", "kind",
 		finding_name(s->kind), pair ? "from" : "name", judge_name(j, s, s->a), "to",
 		pair ? judge_name(j, s, s->b) : NULL, "host",
 		pair || group ? NULL : evidence_host(j->e, s->a), "direction",
@@ -27,7 +27,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 		: s->tested              ? "tested"
 					 : "once",
 		"said", s->text == NONE ? NULL : j->e->texts.text[s->text], "next",
-		*words.next ? words.next : NULL);
+		words.next);
 }
 
 /* Hosts that are partners of PLAYER in WAY, and what it reaches there in the middle, of normal. */

@@ -41,17 +41,29 @@ static bool take(struct line *l, char c)
 	return true;
 }
 
-/* Read the string whose first quote is at l->at. */
+/* True of what ends a string, or does not belong into one of plain ASCII. */
+static bool is_special(char c)
+{
+	static const bool special[256] = {
+		[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f ... 0xff] = true};
+
+	return special[(unsigned char)c];
+}
+
+/* Read the string whose first quote is at l->at. Behind the line's end is a special character. */
 static bool take_string(struct line *l, struct line_value *v)
 {
 	const char *at = ++l->at;
 
 	*v = (struct line_value){.at = at, .type = '"', .plain = true};
-	for (; at < l->end && *at != '"'; at++) {
-		if ((unsigned char)*at < ' ')
-			return false;
-		v->plain &= *at != '\\' && (unsigned char)*at < 0x7f;
-		at += *at == '\\';
+	while (is_special(*at) ? *at != '"' : true) {
+		if (is_special(*at)) {
+			if (at >= l->end || (unsigned char)*at < ' ')
+				return false;
+			v->plain = false;
+			at += *at == '\\' && at + 1 < l->end;
+		}
+		at++;
 	}
 	if (at >= l->end)
 		return false;

@@ -39,8 +39,8 @@ struct line {
 	const char *at, *end; /* behind what was read; the line's end */
 };
 
-/* Read the object at AT, which ends before END. Returns false if it is none; the strings in it stay
- * the caller's. */
+/* Read the object at AT, which ends before END, where a newline or a 0 is. Returns false if it is
+ * none; the strings in it stay the caller's. */
 bool line_read(struct line *l, const char *at, const char *end);
 
 /* True if KEY is the string WORD. */

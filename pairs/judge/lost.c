@@ -92,7 +92,7 @@ static double share_of(const struct judgement *j, uint32_t player, const bool *o
 }
 
 /*
- * Mark in OUT those who explain the BAD runs: who has the largest part of them, and then, without
+ * Mark in OUT those that explain the BAD runs: the ones with the largest part of them, and then, without
  * these, the next ones, as long as one has LEAST.
  */
 static void explain(const struct judgement *j, bool *out, double least, asks *all, asks *bad)

@@ -250,7 +250,7 @@ static void put_tested(struct report *r)
 	}
 	if (tested)
 		snprintf(text, sizeof(text),
-			 "tested with references, beside controls: %u node%s, %u good", tested,
+			 "tested with references and controls: %u node%s, %u good", tested,
 			 tested == 1 ? "" : "s", good);
 	else
 		snprintf(text, sizeof(text),

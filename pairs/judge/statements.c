@@ -310,7 +310,7 @@ static void note_slots(struct judgement *j)
 		     FINDING_WORD("host", evidence_name(j->e, first)));
 }
 
-/* Who has too few figures, since threads lacked their CPUs. */
+/* Players with too few figures, since threads lacked their CPUs. */
 static void note_cpu(struct judgement *j)
 {
 	char names[HOSTS_TEXT] = "";

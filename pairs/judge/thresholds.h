@@ -26,7 +26,7 @@
 
 /* The test. */
 #define TEST_FIRST       9    /* references of a candidate: complete separation of 9 and 9 has a chance of 2e-4: statistics */
-#define TEST_AGAIN       18   /* for who is not clear then: chosen */
+#define TEST_AGAIN       18   /* for those that are not clear then: chosen */
 #define TEST_NEAR        3    /* of them with whom it was best: chosen */
 #define TEST_SHARE       8    /* one host in four is busy when this share of all hosts is pairs: chosen */
 #define TEST_MOST        64   /* candidates: about ten minutes: chosen */

@@ -99,7 +99,7 @@ first_page() { mandoc -Tascii -Owidth=80 "$BATS_FILE_TMPDIR/$1" | sed 's/.\x08//
 		rdmark-pairs.1:rdmark-pairs sweep --launch srun
 		rdmark-pairs.1:rdmark-pairs sweep --launch ssh --hosts
 		rdmark-pairs.1:slow nodes: 1
-		rdmark-pairs.1:suspects.txt has the suspects
+		rdmark-pairs.1:suspects.txt has the nodes to drain
 		rdmark-pairs.1:The exit status is 0 if all is well, 6 if
 		rdmark-pairs.1:--schedule full measures every pair
 	END
@@ -121,7 +121,7 @@ percent_of() { limit_of "$1" "${2:+1 - }v" 100; }
 # limit_of NAME [EXPRESSION]: its value, as v in EXPRESSION.
 limit_of() {
 	local v
-	v=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$top/pairs/judge/limits.h")
+	v=$(awk -v name="$1" '$1 == "#define" && $2 == name { print $3 }' "$top/pairs/judge/thresholds.h")
 	[[ $v ]] || { echo "no limit $1" >&2; return 1; }
 	perl -e 'printf "%.3g\n", eval(shift =~ s/v/shift/er) * shift' "${2:-v}" "$v" "${3:-1}"
 }
@@ -129,21 +129,14 @@ limit_of() {
 @test "rdmark-pairs(1) has the limits by which judge decides" {
 	local words page
 	page=$(tr '\n' ' ' <"$BATS_FILE_TMPDIR/rdmark-pairs.1")
-	for words in "Below $(percent_of LINK_SLOW_RATE) % of the normal rate" \
-		"above $(limit_of LINK_SLOW_LATENCY '1 / v') times the normal latency" \
-		"by $(percent_of LEAF_LOW) % at least, than chance explains" \
-		"by $(percent_of FIT_DEPTH) % at least (a latency" \
-		"lower by less than $(percent_of FIT_LEAST) %" \
-		"of $(limit_of FIRST_FEW_HOSTS) nodes or fewer" \
-		"Needs $(limit_of SLOW_FALLS_SLOTS) rounds" \
-		"lacks less than $(percent_of SLOW_CURE) % of what it lacked" \
-		"By more than $(percent_of BASELINE_WORSE less) %" \
-		"less than $(percent_of FIT_NETWORK) % of the best ones" \
-		"at most $(percent_of NOTES_RAIL) % of the best rail" \
-		"less than $(percent_of NOTES_EXPECTED) % of --expect" \
-		"less than $(percent_of NOTES_CLUSTER) % of their ports' rate" \
-		"less than $(percent_of LEAF_DEEP) % of the best" \
-		"More than $(percent_of NOTES_LATE) % of the players"; do
+	for words in "lower by $(percent_of LEAST_RATE) % at least" \
+		"with $(limit_of TEST_FIRST) references" \
+		"with $(limit_of TEST_AGAIN) more" \
+		"$(percent_of LOST_HARDLY) % of its runs fail" \
+		"less than $(percent_of NETWORK_TAKES) % of what few pairs" \
+		"Below $(percent_of DEEP less) %: exit status 6" \
+		"less than $(percent_of EXPECTED_PART) % of --expect" \
+		"less than $(percent_of PORTS_PART) % of their ports' rate"; do
 		[[ $page == *"$words"* ]] || { echo "$words"; return 1; }
 	done
 }
@@ -380,7 +373,8 @@ source_keys() {
 		literals run_say_done pairs/run/run_rows.c | grep -vx 'done'
 		;;
 	judgement) literals judge_json pairs/judge/forms.c | grep -vx -e gbps -e us ;;
-	suspect) literals suspect_json pairs/judge/forms.c | grep -vx -e once -e alone_too -e good_alone ;;
+	suspect) literals suspect_json pairs/judge/forms.c | grep -vx -e once -e tested ;;
+	candidate) literals candidate_json pairs/judge/forms.c | grep -vx -e open -e good -e unclear -e times -e place -e slow ;;
 	note)
 		literals notes_json pairs/judge/forms.c | grep -vx code
 		literals finding_to_json common/finding/finding.c | grep -vx -e code -e end -e share
@@ -398,7 +392,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 37))
+	(($(wc -l <<<"$objects") == 38))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
