@@ -68,36 +68,39 @@ uint32_t evidence_run(struct evidence *e, const char *name)
 	return at;
 }
 
-int evidence_add(struct evidence *e, const struct observation *o)
+/* Room for one more of SIZE bytes in the list at LIST of COUNT, MOST at most. NULL: there is none. */
+static void *room_for(struct evidence *e, void *list, uint32_t count, uint32_t most, size_t size)
 {
-	struct observation *more = grow(e->of, e->count, sizeof(*more));
+	void *of, *more;
 
-	if (more)
-		e->of = more;
-	else
+	memcpy(&of, list, sizeof(of));
+	e->counts.beyond += count == most;
+	more = count == most ? NULL : grow(of, count, size);
+	if (!more && count != most)
 		json_memory_lacked();
-	if (!more || e->count == EVIDENCE_MOST) {
-		e->counts.beyond += more != NULL;
-		return more ? 0 : -1;
-	}
-	e->of[e->count++] = *o;
-	return 0;
+	if (more)
+		memcpy(list, &more, sizeof(more));
+	return more ? (char *)more + size * count : NULL;
 }
 
-int evidence_add_note(struct evidence *e, const struct note *n)
+void evidence_add(struct evidence *e, const struct observation *o)
 {
-	struct note *more = grow(e->notes, e->notes_n, sizeof(*more));
+	struct observation *to = room_for(e, &e->of, e->count, EVIDENCE_MOST, sizeof(*to));
 
-	if (more)
-		e->notes = more;
-	else
-		json_memory_lacked();
-	if (!more || e->notes_n == EVIDENCE_NOTES) {
-		e->counts.beyond += more != NULL;
-		return more ? 0 : -1;
-	}
-	e->notes[e->notes_n++] = *n;
-	return 0;
+	if (!to)
+		return;
+	*to = *o;
+	e->count++;
+}
+
+void evidence_add_note(struct evidence *e, const struct note *n)
+{
+	struct note *to = room_for(e, &e->notes, e->notes_n, EVIDENCE_NOTES, sizeof(*to));
+
+	if (!to)
+		return;
+	*to = *n;
+	e->notes_n++;
 }
 
 /* True if RUN measured something else than the first run did. */
@@ -300,17 +303,16 @@ static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run
 	uint32_t last = 0, failed = 0;
 
 	for (int pass = 0; pass < 2; pass++)
-		for (enum way way = SENDS; way < WAYS; way++)
-			for (struct walk w = {.e = e, .player = player, .way = way, .parts = ~0U};
-			     walk_next(&w);) {
-				if (w.is->run != run)
-					continue;
-				if (!pass && !w.is->cause && w.is->slot + 1u > last)
-					last = w.is->slot + 1u;
-				failed += pass && w.is->slot >= last &&
-					  !(w.is->marks & (w.is->from == player ? MARK_TO_BLAMED
-										: MARK_FROM_BLAMED));
-			}
+		for (struct walk w = walk_all(e, player, ~0U); walk_next(&w);) {
+			bool own = !(w.is->marks &
+				     (w.is->from == player ? MARK_TO_BLAMED : MARK_FROM_BLAMED));
+
+			if (w.is->run != run)
+				continue;
+			if (!pass && !w.is->cause && w.is->slot + 1u > last)
+				last = w.is->slot + 1u;
+			failed += pass && w.is->slot >= last && own;
+		}
 	return (failed > 1 && last < e->run[run].seen) ||
 	       (!e->run[run].is_plan && last + 2 < e->run[run].seen);
 }
@@ -408,8 +410,8 @@ bool walk_next(struct walk *w)
 	const struct evidence *e = w->e;
 	uint32_t sends = e->sends[w->player + 1] - e->sends[w->player];
 	uint32_t receives = e->receives[w->player + 1] - e->receives[w->player];
-	uint32_t skip = e->latency || w->way == SENDS ? 0 : sends;
-	uint32_t end = e->latency || w->way == RECEIVES ? sends + receives : sends;
+	uint32_t skip = e->latency || w->way != RECEIVES ? 0 : sends;
+	uint32_t end = e->latency || w->way != SENDS ? sends + receives : sends;
 
 	for (uint32_t i = w->next > skip ? w->next : skip; i < end; i++) {
 		w->is = &e->of[i < sends ? e->sends[w->player] + i

@@ -154,19 +154,19 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 /* The number of the run NAME, which is added if it is new; or NONE. */
 uint32_t evidence_run(struct evidence *e, const char *name);
 
-/* Add one, unless there are too many, which is counted. Return -1 if there is no memory. */
-int evidence_add(struct evidence *e, const struct observation *o);
-int evidence_add_note(struct evidence *e, const struct note *n);
+/* Add one, unless there are too many, which is counted, or no memory, which json_memory tells. */
+void evidence_add(struct evidence *e, const struct observation *o);
+void evidence_add_note(struct evidence *e, const struct note *n);
 
 enum way {
 	SENDS,
 	RECEIVES,
-	WAYS
+	WAYS /* both */
 };
 
 /*
  * A walk over the observations of PLAYER in WAY, of those PARTS (bits). A latency is in one
- * direction only, and both ends are in it: all of the player's are in SENDS.
+ * direction only, and both ends are in it: all of the player's are in either way.
  */
 struct walk {
 	const struct evidence *e;
@@ -181,6 +181,12 @@ struct walk {
 
 /* Go to the next one. Returns false behind the last. */
 bool walk_next(struct walk *w);
+
+/* One of both ways. */
+static inline struct walk walk_all(const struct evidence *e, uint32_t player, unsigned parts)
+{
+	return (struct walk){.e = e, .player = player, .way = WAYS, .parts = parts};
+}
 
 /* How many ways there are to judge a player. */
 static inline enum way evidence_ways(const struct evidence *e)

@@ -27,10 +27,7 @@ static double best_value(const struct judgement *j, uint32_t player)
 {
 	double best = 0, second = 0;
 
-	for (enum way way = SENDS; way < WAYS; way++)
-		for (struct walk w = {
-			     .e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
-		     walk_next(&w);) {
+	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
 			double value = (double)w.is->value;
 
 			second = value > best ? best : value > second ? value : second;

@@ -21,9 +21,7 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 {
 	struct tally all = {0};
 
-	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = ~0U};
-		     walk_next(&w);) {
+	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
 			bool from = w.is->from == player;
 
 			all.measured += !w.is->cause;
@@ -81,9 +79,7 @@ static double share_of(const struct judgement *j, uint32_t player, const bool *o
 {
 	double n = 0, k = 0;
 
-	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = ~0U};
-		     walk_next(&w);)
+	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
 			if (!out[w.with] && all(j, w.is)) {
 				n++;
 				k += bad(j, w.is);
@@ -166,9 +162,7 @@ static double ahead_of(const struct judgement *j, uint32_t player)
 {
 	struct figures f = {.of = j->room};
 
-	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = ~0U};
-		     walk_next(&w);) {
+	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
 			bool client = (w.is->from == player) == !!(w.is->marks & MARK_FROM_CLIENT);
 
 			if (clock_is_off(j, w.is))

@@ -59,11 +59,11 @@ double ranks_few(const struct figures *x, const struct figures *y, double spread
 	double mean_x = series_mean(x->of, x->n), mean_y = series_mean(y->of, y->n);
 	double n = (double)x->n, m = (double)y->n, freedom = n + m - 2, variance, t;
 
-	if (!x->n || !y->n || freedom < 1)
+	if (!x->n || !y->n || freedom < 1 || !(figures_quantile(x, 1) < figures_quantile(y, 0)))
 		return 1;
 	variance = fmax((squares(x, mean_x) + squares(y, mean_y)) / freedom, spread * spread);
 	t = (mean_y - mean_x) / sqrt(variance * (1 / n + 1 / m));
-	return t > 0 ? interval_p(t, freedom) / 2 : 1;
+	return t > 0 ? interval_p(t, freedom) : 1; /* of both sides: which one was chosen by looking */
 }
 
 double chance_more(size_t k, size_t n, double p)

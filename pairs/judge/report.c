@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Writes a judgement as text, and has the words for a suspect. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/terminal.h"
@@ -84,11 +84,16 @@ void judge_words(struct finding *to, const struct judgement *j, const struct sus
 				 }});
 }
 
-/* Print TEXT in lines that end between words, each but the first with INDENT blanks. */
-static void put(struct report *r, const char *text, unsigned indent)
+/* Print (printf) in lines that end between words, each but the first with INDENT blanks. */
+__attribute__((format(printf, 3, 4))) static void put(struct report *r, unsigned indent,
+							 const char *fmt, ...)
 {
-	char lines[2048] = "";
+	char text[1024], lines[2048] = "";
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	terminal_wrap(lines, sizeof(lines), text, REPORT_COLUMNS, indent);
 	for (const char *c = lines; *c; c++)
 		r->lines += *c == '\n';
@@ -98,33 +103,26 @@ static void put(struct report *r, const char *text, unsigned indent)
 
 static void put_suspect(struct report *r, const struct suspect *s)
 {
-	bool pair = s->b != NONE, latency = r->j->e->latency;
-	bool directed = s->kind > SUSPECT_FAILS && s->kind != SUSPECT_GROUP && !pair && !latency &&
-			(s->sends || s->receives);
+	bool directed = s->kind > SUSPECT_FAILS && s->kind != SUSPECT_GROUP && s->b == NONE &&
+			!r->j->e->latency && (s->sends || s->receives);
 	struct finding words;
-	char text[1024] = "";
+	char name[600] = "";
 
 	judge_words(&words, r->j, s);
-	text_add(text, sizeof(text), "  %s%s%s", judge_name(r->j, s, s->a),
-		 !pair         ? ""
-		 : s->receives ? " <-> "
-			       : " -> ",
-		 pair ? judge_name(r->j, s, s->b) : "");
-	text_add(text, sizeof(text), "%*s  %s%s%s",
-		 strlen(text) < 14 ? 14 - (int)strlen(text) : 0, "", directed ? judge_way(s) : "",
-		 directed ? ": " : "", words.cause);
-	put(r, text, 4);
-	if (s->text == NONE || !r->texts)
-		return;
-	snprintf(text, sizeof(text), "    %s", r->j->e->texts.text[s->text]);
-	put(r, text, 4);
+	text_add(name, sizeof(name), "%s", judge_name(r->j, s, s->a));
+	if (s->b != NONE)
+		text_add(name, sizeof(name), " %s %s", s->receives ? "<->" : "->",
+			 judge_name(r->j, s, s->b));
+	put(r, 4, "  %-12s  %s%s%s", name, directed ? judge_way(s) : "", directed ? ": " : "",
+	    words.cause);
+	if (s->text != NONE && r->texts)
+		put(r, 4, "    %s", r->j->e->texts.text[s->text]);
 }
 
 /* Print the COUNT suspects of one kind at S. */
 static void put_kind(struct report *r, const struct suspect *s, uint32_t count)
 {
 	uint32_t shown = count > r->most + 1 ? r->most : count;
-	char text[sizeof(((struct finding *)0)->next) + 16];
 	struct finding words;
 
 	judge_words(&words, r->j, s);
@@ -136,13 +134,9 @@ static void put_kind(struct report *r, const struct suspect *s, uint32_t count)
 	r->lines++;
 	for (uint32_t i = 0; i < shown; i++)
 		put_suspect(r, &s[i]);
-	if (shown < count) {
-		snprintf(text, sizeof(text), "  and %u more (--json has all)", count - shown);
-		put(r, text, 4);
-	}
-	snprintf(text, sizeof(text), "  next: %s", words.next);
-	if (*words.next)
-		put(r, text, 4);
+	if (shown < count)
+		put(r, 4, "  and %u more (--json has all)", count - shown);
+	put(r, 4, "  next: %s", words.next);
 }
 
 /* No pair has a figure: why, as most runs say, is more than a list of all. */
@@ -150,18 +144,14 @@ static void put_nothing(struct report *r)
 {
 	const struct evidence *e = r->j->e;
 	uint32_t said = judge_said(r->j, NONE, true);
-	char text[512];
 
 	for (uint32_t i = 0; i < r->j->players && said == NONE; i++)
 		said = e->player[i].server_said;
-	put(r, "no pair was measured", 0);
-	if (said != NONE) {
-		snprintf(text, sizeof(text), "  most runs say: %s", e->texts.text[said]);
-		put(r, text, 4);
-	}
-	snprintf(text, sizeof(text), "  next: run one pair by hand: `%s` there and here",
-		 e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
-	put(r, text, 4);
+	put(r, 0, "no pair was measured");
+	if (said != NONE)
+		put(r, 4, "  most runs say: %s", e->texts.text[said]);
+	put(r, 4, "  next: run one pair by hand: `%s` there and here",
+	    e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
 }
 
 static void put_incast(struct report *r)
@@ -169,95 +159,69 @@ static void put_incast(struct report *r)
 	static const char *const of[] = {"the receiver's port", "what it receives alone",
 					 "the best sum"};
 	const struct incast *it = &r->j->incast;
-	const struct incast_round *worst, *uneven;
-	char text[512];
+	const struct incast_round *worst = &it->round[it->worst], *uneven = &it->round[it->uneven];
 
-	if (!it->rounds)
-		return;
-	worst = &it->round[it->worst];
-	uneven = &it->round[it->uneven];
-	snprintf(text, sizeof(text),
-		 "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
-		 it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
-		 evidence_name(r->j->e, worst->receiver));
-	put(r, text, 2);
-	snprintf(text, sizeof(text),
-		 "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
-		 it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
-		 evidence_name(r->j->e, uneven->least), uneven->least_share);
-	put(r, text, 4);
+	put(r, 2, "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
+	    it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
+	    evidence_name(r->j->e, worst->receiver));
+	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share", it->jain,
+	    uneven->jain, evidence_name(r->j->e, uneven->receiver),
+	    evidence_name(r->j->e, uneven->least), uneven->least_share);
 }
 
 static void put_notes(struct report *r)
 {
 	const struct findings *notes = &r->j->notes;
-	char text[1024];
 
 	for (size_t i = 0; i < notes->count && i < NOTES_SHOWN; i++) {
 		const struct finding *f = &notes->list[i];
 
-		snprintf(text, sizeof(text), "%s%s",
-			 f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "", f->text);
-		put(r, text, 2);
-		snprintf(text, sizeof(text), "  next: %s", f->next);
+		put(r, 2, "%s%s", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "", f->text);
 		if (*f->next)
-			put(r, text, 4);
+			put(r, 4, "  next: %s", f->next);
 	}
-	snprintf(text, sizeof(text), "and %zu more notes (--json has all)",
-		 notes->count - NOTES_SHOWN);
 	if (notes->count > NOTES_SHOWN)
-		put(r, text, 2);
+		put(r, 2, "and %zu more notes (--json has all)", notes->count - NOTES_SHOWN);
 }
 
 /* What is missing. */
 static void put_incomplete(struct report *r)
 {
 	const struct judgement *j = r->j;
-	char text[256];
 
-	snprintf(text, sizeof(text),
-		 "incomplete: a run has only %u of %u rounds; the others are not judged",
-		 j->played_rounds, j->planned_rounds);
 	if (j->planned_rounds)
-		put(r, text, 2);
-	snprintf(text, sizeof(text), "incomplete: of %u players, %u are in no line", j->e->expected,
-		 j->unnamed);
+		put(r, 2, "incomplete: a run has only %u of %u rounds; the others are not judged",
+		    j->played_rounds, j->planned_rounds);
 	if (j->unnamed)
-		put(r, text, 2);
-	snprintf(text, sizeof(text),
-		 "incomplete: lines were cut; of %u players none says that they ended", j->unended);
+		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected, j->unnamed);
 	if (j->unended)
-		put(r, text, 2);
+		put(r, 2, "incomplete: lines were cut; of %u players none says that they ended",
+		    j->unended);
 	if (j->has_baseline && !j->compared)
-		put(r, "not compared with the baseline: no node or rail has figures in both", 2);
-	snprintf(text, sizeof(text), "the slots were too short for some runs: use --slot %.1f",
-		 j->e->slot_needed_s);
+		put(r, 2, "not compared with the baseline: no node or rail has figures in both");
 	if (j->e->slot_needed_s > 0)
-		put(r, text, 2);
+		put(r, 2, "the slots were too short for some runs: use --slot %.1f",
+		    j->e->slot_needed_s);
 }
 
 /* What became of the candidates. */
 static void put_tested(struct report *r)
 {
-	const struct judgement *j = r->j;
 	uint32_t tested = 0, good = 0, open = 0;
-	char text[256];
 
-	for (uint32_t i = 0; i < j->candidates; i++) {
-		tested += j->candidate[i].verdict != VERDICT_OPEN;
-		good += j->candidate[i].verdict == VERDICT_GOOD;
-		open += j->candidate[i].verdict == VERDICT_OPEN && j->candidate[i].depth < 0;
+	for (uint32_t i = 0; i < r->j->candidates; i++) {
+		const struct candidate *c = &r->j->candidate[i];
+
+		tested += c->verdict != VERDICT_OPEN;
+		good += c->verdict == VERDICT_GOOD;
+		open += c->verdict == VERDICT_OPEN && c->depth < 0;
 	}
 	if (tested)
-		snprintf(text, sizeof(text),
-			 "tested with references and controls: %u node%s, %u good", tested,
-			 tested == 1 ? "" : "s", good);
-	else
-		snprintf(text, sizeof(text),
-			 "to be tested: %u node%s (`judge --plan FILE`, `run --plan FILE`; sweep does both)",
-			 open, open == 1 ? "" : "s");
-	if (tested || open)
-		put(r, text, 2);
+		put(r, 2, "tested with references and controls: %u node%s, %u good", tested,
+		    tested == 1 ? "" : "s", good);
+	else if (open)
+		put(r, 2, "to be tested: %u node%s (`judge --plan FILE`, `run --plan FILE`; sweep does both)",
+		    open, open == 1 ? "" : "s");
 }
 
 static void put_totals(struct report *r)
@@ -281,7 +245,7 @@ static void put_totals(struct report *r)
 	if (j->smallest > 0 && !j->incast.rounds)
 		text_add(text, sizeof(text), "; a node that is %.0f %% too slow is seen",
 			 100 * j->smallest);
-	put(r, text, 2);
+	put(r, 2, "%s", text);
 }
 
 static void put_all(struct report *r)
@@ -294,7 +258,8 @@ static void put_all(struct report *r)
 			end++;
 		put_kind(r, &l->of[i], end - i);
 	}
-	put_incast(r);
+	if (r->j->incast.rounds)
+		put_incast(r);
 	if (!r->j->measured)
 		put_nothing(r);
 	put_notes(r);

@@ -202,10 +202,7 @@ static void find_at_times(struct judgement *j)
 		size_t own = 0, own_low = 0;
 		double share;
 
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			for (struct walk w = {
-				     .e = j->e, .player = i, .way = way, .parts = PARTS_SCREEN};
-			     walk_next(&w);) {
+		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 				own++;
 				own_low += is_low(j, w.is, floor);
 			}
@@ -228,12 +225,7 @@ static struct figures figures_from(const struct judgement *j, uint32_t player, u
 		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from && o->slot < end)
 			f.of[f.n++] = (double)o->y;
 	}
-	for (enum way way = SENDS; way < evidence_ways(j->e) && player != NONE; way++)
-		for (struct walk w = {.e = j->e,
-				      .player = player,
-				      .way = way,
-				      .parts = 1U << PART_LOADED};
-		     walk_next(&w);)
+	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED); player != NONE && walk_next(&w);)
 			if (judge_counts(j, w.is) && w.is->slot >= from && w.is->slot < end)
 				f.of[f.n++] = (double)w.is->y;
 	return f;
@@ -244,12 +236,7 @@ static uint32_t falls_from(const struct judgement *j, uint32_t player, double li
 {
 	uint32_t round = 0;
 
-	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		for (struct walk w = {.e = j->e,
-				      .player = player,
-				      .way = way,
-				      .parts = 1U << PART_LOADED};
-		     walk_next(&w);)
+	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED); walk_next(&w);)
 			if (judge_counts(j, w.is) && (double)w.is->y > limit && w.is->slot >= round)
 				round = w.is->slot + 1u;
 	return round + 1;
@@ -317,10 +304,7 @@ static void find_near(struct judgement *j)
 		uint32_t *near = j->near[i];
 
 		memset(near, 0xff, sizeof(j->near[i]));
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			for (struct walk w = {
-				     .e = j->e, .player = i, .way = way, .parts = PARTS_SCREEN};
-			     walk_next(&w);) {
+		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 				uint32_t at = TEST_NEAR;
 
 				if (!judge_counts(j, w.is) || j->candidate_of[w.with] != NONE ||

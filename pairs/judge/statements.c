@@ -321,10 +321,7 @@ static void note_cpu(struct judgement *j)
 	for (uint32_t i = 0; i < j->players && lacked; i++) {
 		uint32_t figures = 0, tried = 0;
 
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			for (struct walk w = {
-				     .e = j->e, .player = i, .way = way, .parts = PARTS_SCREEN};
-			     walk_next(&w);) {
+		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 				figures += judge_counts(j, w.is);
 				tried += !w.is->cause;
 			}

@@ -166,9 +166,7 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 	for (uint32_t i = 0; i < j->e->count && player == NONE; i++)
 		if (j->e->of[i].text != EVIDENCE_NONE && !(j->e->of[i].marks & MARK_FOUND) == failed)
 			hear(&s, j->e->of[i].text);
-	for (enum way way = SENDS; way < evidence_ways(j->e) && player != NONE; way++)
-		for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = ~0U};
-		     walk_next(&w);)
+	for (struct walk w = walk_all(j->e, player, ~0U); player != NONE && walk_next(&w);)
 			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
 			    !is_of_another(j, player, w.is))
 				hear(&s, w.is->text);

@@ -33,7 +33,7 @@
 #define TEST_RISK        .01  /* that a sweep drains any healthy player: chosen */
 #define TEST_DOUBT       .05  /* the chance of such figures from which on nobody calls a candidate good: statistics */
 #define TEST_REACHES     .2   /* of its figures reach what controls have: more, and it is not slow, but at times: chosen */
-#define TEST_PAIR_SPREAD .003 /* what pairs differ by where too few are known to tell: measured, calm clusters */
+#define TEST_PAIR_SPREAD .0025/* what pairs differ by where too few are known to tell: measured, calm clusters */
 
 /* Statements. */
 #define LOST_HARDLY      .7   /* of its runs that fail: fewer, and it fails at times: chosen */

@@ -308,10 +308,7 @@ static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint
 	double control = figures_median(&w->controls.of[w->one_stratum ? FAR : NEAR]);
 	double least = judge_least(w->j);
 
-	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++)
-		for (struct walk k = {
-			     .e = w->j->e, .player = a, .way = way, .parts = 1U << PART_TEST};
-		     walk_next(&k);)
+	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)
 			if (k.with == b && !isnan(y_of(w->j, k.is)))
 				f.of[f.n++] = y_of(w->j, k.is);
 	*met = (uint32_t)f.n;

@@ -303,15 +303,15 @@ static inline void sweep_evidence(const struct sweep *s, struct evidence *e)
 
 			if (c->with_ports)
 				n.port_gbps = (float)c->port[i / c->rails];
-			assert_int_equal(evidence_add_note(e, &n), 0);
+			evidence_add_note(e, &n);
 			n.kind = NOTE_DONE;
 			n.rounds = s->rounds[run];
 			n.missed = s->missed[run][i / c->rails];
-			assert_int_equal(evidence_add_note(e, &n), 0);
+			evidence_add_note(e, &n);
 		}
 	}
 	for (uint32_t i = 0; i < s->count; i++)
-		assert_int_equal(evidence_add(e, &s->of[i]), 0);
+		evidence_add(e, &s->of[i]);
 }
 
 static inline void sweep_release(struct sweep *s)
