@@ -9,7 +9,8 @@
 #define FEW_LEAST 3   /* figures */
 
 /* The figures of PLAYER in WAY, as logarithms of what they are. */
-static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way, double *to)
+static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way,
+				 double *to)
 {
 	struct figures f = {.of = to};
 
@@ -29,7 +30,8 @@ static bool is_worse(const struct judgement *j, struct figures *is, struct figur
 
 	if (!(now - before < fmin(log(WORSE), -SPREADS * noise / sqrt(n))))
 		return false;
-	if (isnan(s->value) || now - before < (j->e->latency ? -1 : 1) * log(s->value / s->normal)) {
+	if (isnan(s->value) ||
+	    now - before < (j->e->latency ? -1 : 1) * log(s->value / s->normal)) {
 		s->value = exp(j->e->latency ? -now : now);
 		s->normal = exp(j->e->latency ? -before : before);
 		s->partners = (uint32_t)is->n;

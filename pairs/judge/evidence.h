@@ -68,9 +68,9 @@ enum mark {
 struct observation {
 	uint32_t from, to; /* players */
 	float value, p99;  /* in the evidence's unit; NaN: no figure */
-	float y;           /* log of VALUE as a part of what its ends' kinds reach; more is better */
-	float clock_s;     /* the server's clock less the client's; NaN: not known */
-	uint32_t text;     /* what the run said, in struct evidence.texts; or EVIDENCE_NONE */
+	float y;       /* log of VALUE as a part of what its ends' kinds reach; more is better */
+	float clock_s; /* the server's clock less the client's; NaN: not known */
+	uint32_t text; /* what the run said, in struct evidence.texts; or EVIDENCE_NONE */
 	uint16_t run, slot;
 	uint8_t part, cause, marks;
 };
@@ -100,7 +100,11 @@ struct run {
 /* What a player says of itself in a run: a line that is about no pair. */
 struct note {
 	uint32_t player, run;
-	enum note_kind { NOTE_CAME, NOTE_DONE, NOTE_SERVER } kind;
+	enum note_kind {
+		NOTE_CAME,
+		NOTE_DONE,
+		NOTE_SERVER
+	} kind;
 	uint32_t rounds, missed, text;
 	float port_gbps;
 	bool no_device;
@@ -115,7 +119,7 @@ struct evidence {
 	const struct hosts *known; /* lines of others are not used; NULL: all are */
 	struct names hosts, names, runs, texts, whats; /* NAMES: "HOST" or "HOST/RAIL" */
 	struct run run[EVIDENCE_RUNS];
-	struct player *player; /* as many as names */
+	struct player *player;  /* as many as names */
 	struct observation *of; /* when complete by sender, then by time; owned, as all lists are */
 	uint32_t count;
 	struct note *notes;
@@ -147,6 +151,9 @@ int evidence_read(struct evidence *e, FILE *file);
 int evidence_complete(struct evidence *e);
 
 void evidence_release(struct evidence *e);
+
+/* Take what the notes say, of players that have their last numbers. (evidence_notes.c) */
+void evidence_take_notes(struct evidence *e);
 
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or NONE. */
 uint32_t evidence_player(struct evidence *e, const char *host, const char *rail);

@@ -122,8 +122,8 @@ static bool read_note(struct evidence *e, const struct line *l, enum note_kind k
 	if (kind == NOTE_CAME)
 		note_run(e, l, &e->run[n.run]);
 	if (kind == NOTE_DONE)
-		e->slot_needed_s = fmax(e->slot_needed_s,
-					line_number(l, LINE_slot_needed_s, 1e-3, 1e5, 0));
+		e->slot_needed_s =
+			fmax(e->slot_needed_s, line_number(l, LINE_slot_needed_s, 1e-3, 1e5, 0));
 	if (kind == NOTE_SERVER) { /* its clients know only that they did not reach it */
 		copy_error(error, l);
 		snprintf(said, sizeof(said), "%.100s: its server: %.280s",
@@ -166,7 +166,8 @@ static void read_text(struct evidence *e, const struct line *l, struct observati
 	host = json_string_value(json_object_get(first, "host"));
 	what = json_string_value(json_object_get(first, "text"));
 	if (what) {
-		snprintf(said, sizeof(said), "%.128s%s%s", host ? host : "", host ? ": " : "", what);
+		snprintf(said, sizeof(said), "%.128s%s%s", host ? host : "", host ? ": " : "",
+			 what);
 		o->marks |= MARK_FOUND;
 	}
 	json_decref(findings);

@@ -15,26 +15,26 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 	struct finding words;
 
 	judge_words(&words, j, s);
-	return json_pack(
-		"{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s}", "kind",
-		finding_name(s->kind), pair ? "from" : "name", judge_name(j, s, s->a), "to",
-		pair ? judge_name(j, s, s->b) : NULL, "host",
-		pair || group ? NULL : evidence_host(j->e, s->a), "direction",
-		s->sends || s->receives ? judge_way(s) : NULL, "value", json_number_or_null(s->value),
-		"normal", json_number_or_null(s->normal), "partners", s->partners, "bad", s->bad,
-		"from_round", s->from_round ? json_integer(s->from_round) : NULL, "proof",
-		suspect_is_lost(s->kind) ? NULL
-		: s->tested              ? "tested"
-					 : "once",
-		"said", s->text == NONE ? NULL : j->e->texts.text[s->text], "next",
-		words.next);
+	return json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s}",
+			 "kind", finding_name(s->kind), pair ? "from" : "name",
+			 judge_name(j, s, s->a), "to", pair ? judge_name(j, s, s->b) : NULL, "host",
+			 pair || group ? NULL : evidence_host(j->e, s->a), "direction",
+			 s->sends || s->receives ? judge_way(s) : NULL, "value",
+			 json_number_or_null(s->value), "normal", json_number_or_null(s->normal),
+			 "partners", s->partners, "bad", s->bad, "from_round",
+			 s->from_round ? json_integer(s->from_round) : NULL, "proof",
+			 suspect_is_lost(s->kind) ? NULL
+			 : s->tested              ? "tested"
+						  : "once",
+			 "said", s->text == NONE ? NULL : j->e->texts.text[s->text], "next",
+			 words.next);
 }
 
 /* Hosts that are partners of PLAYER in WAY, and what it reaches there in the middle, of normal. */
 static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
 {
-	float middle = j->e->latency ? j->standing[SENDS][player].median
-				     : j->standing[way][player].median;
+	float middle =
+		j->e->latency ? j->standing[SENDS][player].median : j->standing[way][player].median;
 
 	return json_number_or_null(exp((double)middle));
 }
@@ -67,11 +67,11 @@ static json_t *candidate_json(const struct judgement *j, const struct candidate 
 		[VERDICT_TIMES] = "times", [VERDICT_PLACE] = "place", [VERDICT_SLOW] = "slow"};
 	bool has = c->verdict != VERDICT_OPEN && !isnan(c->y);
 
-	return json_pack(
-		"{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "name", evidence_name(j->e, c->player),
-		"verdict", verdict[c->verdict], "tests", c->tests, "runs", c->figures, "low", c->low,
-		"value", json_number_or_null(has ? judge_unit(j, c->player, c->y) : NAN), "control",
-		json_number_or_null(has ? judge_unit(j, c->player, c->control) : NAN));
+	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
+			 evidence_name(j->e, c->player), "verdict", verdict[c->verdict], "tests",
+			 c->tests, "runs", c->figures, "low", c->low, "value",
+			 json_number_or_null(has ? judge_unit(j, c->player, c->y) : NAN), "control",
+			 json_number_or_null(has ? judge_unit(j, c->player, c->control) : NAN));
 }
 
 static json_t *notes_json(const struct judgement *j)
@@ -168,9 +168,10 @@ char *judge_json(const struct judgement *j)
 		json_number_or_null(covered(j)), "normal",
 		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
 		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
-		incomplete_json(j), "compared", j->has_baseline ? json_integer(j->compared) : json_null(),
-		"suspects", suspects, "candidates", tested, "drain", drain_json(j), "notes",
-		notes_json(j), "incast", incast_json(&j->incast, j->e), "players", players, "input",
+		incomplete_json(j), "compared",
+		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
+		"candidates", tested, "drain", drain_json(j), "notes", notes_json(j), "incast",
+		incast_json(&j->incast, j->e), "players", players, "input",
 		input_json(&j->e->counts), "title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }

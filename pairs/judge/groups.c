@@ -54,8 +54,8 @@ static bool is_bad(const struct judgement *j, uint32_t player)
 static bool is_between(const struct judgement *j, const struct observation *o)
 {
 	return o->part == PART_LOADED && judge_counts(j, o) && j->group[o->from] != NONE &&
-	       j->group[o->to] != NONE && judge_is_apart(j, o->from, o->to) && !is_bad(j, o->from) &&
-	       !is_bad(j, o->to);
+	       j->group[o->to] != NONE && judge_is_apart(j, o->from, o->to) &&
+	       !is_bad(j, o->from) && !is_bad(j, o->to);
 }
 
 /* All pairs at once. */
@@ -94,7 +94,8 @@ static void take_candidates(const struct judgement *j, struct group *of)
 	}
 }
 
-/* True if only some of its pairs are low, but more than of the others: one of several uplinks is. */
+/* True if only some of its pairs are low, but more than of the others: one of several uplinks is.
+ */
 static bool is_low_in_part(const struct judgement *j, const struct group *of, uint32_t group)
 {
 	size_t runs = 0, starved = 0; /* of the others */

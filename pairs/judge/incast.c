@@ -20,9 +20,9 @@ struct work {
 	const struct evidence *e;
 	struct flow *flow; /* by round */
 	uint32_t flows;
-	bool *starves;  /* of each player: in most of its rounds */
-	double *alone;  /* the best that it receives alone; 0: not known */
-	double *room;   /* for numbers of all flows */
+	bool *starves; /* of each player: in most of its rounds */
+	double *alone; /* the best that it receives alone; 0: not known */
+	double *room;  /* for numbers of all flows */
 };
 
 static int by_round(const void *a, const void *b)
@@ -54,7 +54,8 @@ static uint32_t end_of(const struct work *w, uint32_t first)
 	return end;
 }
 
-/* Collect what clients sent among others, of rounds that have two, and the best that was sent alone. */
+/* Collect what clients sent among others, of rounds that have two, and the best that was sent
+ * alone. */
 static void collect(struct work *w)
 {
 	uint32_t kept = 0;
@@ -67,10 +68,11 @@ static void collect(struct work *w)
 		if (o->part != PART_LOADED)
 			w->alone[o->to] = fmax(w->alone[o->to], (double)o->value);
 		else if (o->marks & MARK_FROM_CLIENT)
-			w->flow[w->flows++] = (struct flow){.round = (uint32_t)o->run << 16 | o->slot,
-							    .receiver = o->to,
-							    .sender = o->from,
-							    .gbps = (double)o->value};
+			w->flow[w->flows++] =
+				(struct flow){.round = (uint32_t)o->run << 16 | o->slot,
+					      .receiver = o->to,
+					      .sender = o->from,
+					      .gbps = (double)o->value};
 	}
 	qsort(w->flow, w->flows, sizeof(*w->flow), by_round);
 	for (uint32_t first = 0, end; first < w->flows; first = end) {
@@ -81,7 +83,8 @@ static void collect(struct work *w)
 	w->flows = kept;
 }
 
-/* The median rate of the round's senders but SELF; of those that do not starve, if there are any. */
+/* The median rate of the round's senders but SELF; of those that do not starve, if there are any.
+ */
 static double others(struct work *w, uint32_t first, uint32_t end, uint32_t self)
 {
 	for (int all = 0; all < 2; all++) {
@@ -146,8 +149,8 @@ static uint32_t find_senders(struct work *w, struct flow *flow, struct incast *n
 }
 
 /*
- * First all that may starve, whose flows are then not what others are compared with. A share is that
- * small by chance as often as among the others, and a bit more (Laplace).
+ * First all that may starve, whose flows are then not what others are compared with. A share is
+ * that small by chance as often as among the others, and a bit more (Laplace).
  */
 static int find_starving(struct work *w, struct incast *it, struct flow *sorted)
 {

@@ -4,8 +4,8 @@
  * share it, and who starves.
  *
  * A sender's share in a round is its rate as a part of the median rate of the round's other
- * senders. It starves if that is below STARVES in more than half of its rounds, and in three, with a
- * receiver each, and this more often than chance makes it of one of all senders. Where more than
+ * senders. It starves if that is below STARVES in more than half of its rounds, and in three, with
+ * a receiver each, and this more often than chance makes it of one of all senders. Where more than
  * half of the senders look so, nobody is normal, and nobody is named.
  */
 #pragma once
@@ -51,8 +51,8 @@ struct incast {
 };
 
 /*
- * Find the incast of E: rounds in which several clients send to one player. Other evidence has none.
- * Returns -1 if there is no memory; release IT in any case.
+ * Find the incast of E: rounds in which several clients send to one player. Other evidence has
+ * none. Returns -1 if there is no memory; release IT in any case.
  */
 int incast_find(struct incast *it, const struct evidence *e);
 

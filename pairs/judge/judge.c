@@ -36,7 +36,8 @@ static const struct option_row options[] = {
 	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
-	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0, "write who is lost or slow by the test, a host a line"),
+	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
+	       "write who is lost or slow by the test, a host a line"),
 	OPTION(plan, "plan", "FILE", COMMAND_TEXT, 0,
 	       "write what to measure next, for `run --plan FILE`"),
 	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
@@ -156,9 +157,7 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	const struct {
 		const char *name;
 		void (*write)(FILE *, const struct judgement *);
-	} of[] = {{k->matrix, judge_matrix},
-		  {k->suspects, judge_suspects},
-		  {k->plan, judge_plan}};
+	} of[] = {{k->matrix, judge_matrix}, {k->suspects, judge_suspects}, {k->plan, judge_plan}};
 
 	if (k->matrix && j->players > MATRIX_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "--matrix: %u players, at most %u",
@@ -185,8 +184,8 @@ static const char *what_of(const struct evidence *b, size_t *program)
 }
 
 /* Refuse another program than before. Other options are said on stderr. */
-static int compare_experiments(const struct evidence *before, const struct evidence *now, const char *name,
-			       struct fault *f)
+static int compare_experiments(const struct evidence *before, const struct evidence *now,
+			       const char *name, struct fault *f)
 {
 	size_t was_program, program;
 	const char *was = what_of(before, &was_program), *is = what_of(now, &program);

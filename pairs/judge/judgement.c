@@ -87,9 +87,9 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 
 void judgement_release(struct judgement *j)
 {
-	void *const lists[] = {j->group,       j->lost, j->candidate_of, j->near,
-			       j->candidate,   j->room, j->host,         j->standing[SENDS],
-			       j->suspects.of, j->standing[RECEIVES]};
+	void *const lists[] = {
+		j->group, j->lost, j->candidate_of,    j->near,        j->candidate,
+		j->room,  j->host, j->standing[SENDS], j->suspects.of, j->standing[RECEIVES]};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		free(lists[i]);

@@ -43,14 +43,14 @@ enum verdict {
 
 struct candidate {
 	uint32_t player;
-	double depth;   /* how far below the others it is, as a logarithm: at most 0 */
+	double depth;         /* how far below the others it is, as a logarithm: at most 0 */
 	uint32_t falls_from;  /* it is lower from this round on; 0: it is not, or always */
 	double before, after; /* the medians of the first and the last rounds then */
 	enum verdict verdict;
 	bool sends, receives;
-	double y, control;    /* the medians of its figures, and of the controls' */
-	uint32_t tests;       /* slots with a reference, */
-	uint32_t met;         /* and runs with other candidates that are bad */
+	double y, control;     /* the medians of its figures, and of the controls' */
+	uint32_t tests;        /* slots with a reference, */
+	uint32_t met;          /* and runs with other candidates that are bad */
 	uint32_t figures, low; /* and how many of these runs were low or failed */
 	uint32_t failed;
 };
@@ -93,7 +93,7 @@ enum host_state {
 };
 
 struct judgement {
-	struct evidence *e; /* lent; the y of its observations and the kinds of its players are set */
+	struct evidence *e; /* lent; the y of its observations and its kinds are set */
 	const struct groups *groups;
 	double expected;  /* what a pair must reach, in Gb/s; 0: not given */
 	uint32_t players; /* as all below, of which the lists are owned */
@@ -104,18 +104,17 @@ struct judgement {
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
 	uint32_t lower;
 	struct standing *standing[WAYS];
-	double level_best[WAYS]; /* what most players reach at best */
-	uint32_t *candidate_of; /* of each player: its number in CANDIDATE, or NONE */
+	double level_best[WAYS];     /* what most players reach at best */
+	uint32_t *candidate_of;      /* of each player: its number in CANDIDATE, or NONE */
 	uint32_t (*near)[TEST_NEAR]; /* of each player: with whom it is best, or NONE */
 	struct candidate *candidate; /* the worst first */
-	uint32_t candidates, bad; /* and those of them that are slow, or share a place */
-	uint32_t tests; /* runs of candidates, and of controls */
+	uint32_t candidates, bad;    /* and those of them that are slow, or share a place */
+	uint32_t tests;              /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
 	uint32_t pairs;
-	double spread;   /* of what good players reach at best, */
-	double smallest; /* and the smallest fault that makes a candidate; NaN: not known */
+	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
-	double *room;         /* for as many figures as there are observations */
+	double *room;    /* for as many figures as there are observations */
 	struct suspects suspects;
 	struct findings notes; /* what is nobody's fault */
 	struct incast incast;
@@ -136,12 +135,14 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 void judgement_release(struct judgement *j);
 
 /* The steps, in this order. */
-void judge_lost(struct judgement *j);     /* lost.c */
-void judge_kinds(struct judgement *j);    /* kinds.c: and what each observation is of its kinds */
-void judge_screen(struct judgement *j);   /* screen.c */
-void judge_incast(struct judgement *j);   /* in place of the screen */
-int judge_verdicts(struct judgement *j);  /* verdict.c. -1: no memory */
+void judge_lost(struct judgement *j);      /* lost.c */
+void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation is of its kinds */
+void judge_standings(struct judgement *j); /* levels.c */
+void judge_screen(struct judgement *j);    /* screen.c */
+void judge_incast(struct judgement *j);    /* in place of the screen */
+int judge_verdicts(struct judgement *j);   /* verdict.c. -1: no memory */
 void judge_statements(struct judgement *j);
+void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
 
 /* Add those who reach less than in BEFORE, and count what was compared. */
@@ -176,6 +177,9 @@ static inline bool suspect_is_lost(enum finding_code kind)
 {
 	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
 }
+
+/* The figures of PARTS (bits) that count; of more than enough, some that are spread evenly. */
+struct figures judge_figures(const struct judgement *j, unsigned parts);
 
 /* What is missing of a rate that harms somebody, as a logarithm. */
 static inline double judge_least(const struct judgement *j)

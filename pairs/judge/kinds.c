@@ -28,11 +28,11 @@ static double best_value(const struct judgement *j, uint32_t player)
 	double best = 0, second = 0;
 
 	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
-			double value = (double)w.is->value;
+		double value = (double)w.is->value;
 
-			second = value > best ? best : value > second ? value : second;
-			best = fmax(best, value);
-		}
+		second = value > best ? best : value > second ? value : second;
+		best = fmax(best, value);
+	}
 	return second > 0 ? second : best;
 }
 
@@ -77,8 +77,8 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 		const struct observation *o = &j->e->of[i];
 
 		if (parts >> o->part & 1 && j->e->player[o->from].kind == kind &&
-		    j->e->player[o->to].kind == kind && !(o->marks & MARK_LACKED) &&
-		    o->value > 0 && !j->lost[o->from] && !j->lost[o->to])
+		    j->e->player[o->to].kind == kind && !(o->marks & MARK_LACKED) && o->value > 0 &&
+		    !j->lost[o->from] && !j->lost[o->to])
 			f.of[f.n++] = figure_of(j, o);
 	}
 	return figures_quantile(&f, TYPICAL);
@@ -128,9 +128,9 @@ static void measure_kinds(struct judgement *j)
 
 		o->y = NAN;
 		if (o->value > 0 && !(o->marks & MARK_LACKED))
-			o->y = (float)(figure_of(j, o) -
-				       (isnan(from) && isnan(to) ? figure_of(j, o)
-								 : fmin(from, to)));
+			o->y = (float)(figure_of(j, o) - (isnan(from) && isnan(to)
+								  ? figure_of(j, o)
+								  : fmin(from, to)));
 	}
 }
 

@@ -106,8 +106,8 @@ static bool take_number(struct line *l)
 {
 	const char *at = l->at;
 
-	while (at < l->end && ((*at >= '0' && *at <= '9') || *at == '-' || *at == '.' || *at == '+' ||
-			       *at == 'e' || *at == 'E'))
+	while (at < l->end && ((*at >= '0' && *at <= '9') || *at == '-' || *at == '.' ||
+			       *at == '+' || *at == 'e' || *at == 'E'))
 		at++;
 	if (at == l->at)
 		return false;

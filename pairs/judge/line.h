@@ -12,12 +12,15 @@
 #include <stdint.h>
 
 /* In the order in which `run` writes them, so that the next one is found at once. */
-#define LINE_KEYS(X)                                                                            \
-	X(kind) X(run) X(player) X(host) X(rail) X(round) X(slot) X(part) X(from) X(to)         \
-	X(client) X(alone) X(from_rail) X(to_rail) X(from_port_gbps) X(to_port_gbps) X(status)  \
-	X(value) X(p99) X(clock_s) X(node) X(from_cpu_percent) X(to_cpu_percent) X(cause)       \
-	X(error) X(fix) X(findings) X(rounds) X(missed) X(slot_needed_s) X(players)             \
-	X(schedule) X(slot_s) X(both_ways) X(program) X(options) X(unit) X(port_gbps) X(title)
+#define LINE_KEYS(X)                                                                             \
+	X(kind)                                                                                  \
+	X(run)                                                                                   \
+	X(player) X(host) X(rail) X(round) X(slot) X(part) X(from) X(to) X(client) X(alone)      \
+		X(from_rail) X(to_rail) X(from_port_gbps) X(to_port_gbps) X(status) X(value)     \
+			X(p99) X(clock_s) X(node) X(from_cpu_percent) X(to_cpu_percent) X(cause) \
+				X(error) X(fix) X(findings) X(rounds) X(missed) X(slot_needed_s) \
+					X(players) X(schedule) X(slot_s) X(both_ways) X(program) \
+						X(options) X(unit) X(port_gbps) X(title)
 
 enum line_key {
 #define LINE_KEY(name) LINE_##name,

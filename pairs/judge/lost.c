@@ -22,14 +22,14 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	struct tally all = {0};
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
-			bool from = w.is->from == player;
+		bool from = w.is->from == player;
 
-			all.measured += !w.is->cause;
-			all.failed += w.is->cause > 0;
-			all.cause[w.is->cause]++;
-			all.blamed[w.is->cause] +=
-				(w.is->marks & (from ? MARK_FROM_BLAMED : MARK_TO_BLAMED)) > 0;
-		}
+		all.measured += !w.is->cause;
+		all.failed += w.is->cause > 0;
+		all.cause[w.is->cause]++;
+		all.blamed[w.is->cause] +=
+			(w.is->marks & (from ? MARK_FROM_BLAMED : MARK_TO_BLAMED)) > 0;
+	}
 	return all;
 }
 
@@ -80,16 +80,16 @@ static double share_of(const struct judgement *j, uint32_t player, const bool *o
 	double n = 0, k = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
-			if (!out[w.with] && all(j, w.is)) {
-				n++;
-				k += bad(j, w.is);
-			}
+		if (!out[w.with] && all(j, w.is)) {
+			n++;
+			k += bad(j, w.is);
+		}
 	return n > 1 ? k / n : 0;
 }
 
 /*
- * Mark in OUT those that explain the BAD runs: the ones with the largest part of them, and then, without
- * these, the next ones, as long as one has LEAST.
+ * Mark in OUT those that explain the BAD runs: the ones with the largest part of them, and then,
+ * without these, the next ones, as long as one has LEAST.
  */
 static void explain(const struct judgement *j, bool *out, double least, asks *all, asks *bad)
 {
@@ -163,11 +163,11 @@ static double ahead_of(const struct judgement *j, uint32_t player)
 	struct figures f = {.of = j->room};
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
-			bool client = (w.is->from == player) == !!(w.is->marks & MARK_FROM_CLIENT);
+		bool client = (w.is->from == player) == !!(w.is->marks & MARK_FROM_CLIENT);
 
-			if (clock_is_off(j, w.is))
-				f.of[f.n++] = client ? -(double)w.is->clock_s : (double)w.is->clock_s;
-		}
+		if (clock_is_off(j, w.is))
+			f.of[f.n++] = client ? -(double)w.is->clock_s : (double)w.is->clock_s;
+	}
 	return figures_median(&f);
 }
 

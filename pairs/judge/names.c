@@ -111,8 +111,7 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 
 		text_disarm(l.word[0]);
 		for (unsigned i = 1; i < l.words && !wrong; i++)
-			wrong = !hosts_is_name(l.word[i]) ||
-				groups_put(g, l.word[0], l.word[i]);
+			wrong = !hosts_is_name(l.word[i]) || groups_put(g, l.word[0], l.word[i]);
 		rc = 0;
 		if (json_memory_failures()) {
 			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);

@@ -31,7 +31,7 @@ struct plan {
 	struct match *match; /* owned, as all lists are */
 	uint32_t matches, size;
 	uint32_t *list;      /* room for as many as there are players */
-	uint32_t *reference; /* players that are no candidates, the most typical first */
+	uint32_t *reference; /* players that are no candidates */
 	uint32_t references;
 	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
 };
@@ -97,13 +97,18 @@ static bool have_same_rail(const struct plan *p, uint32_t a, uint32_t b)
 		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
 }
 
+static bool can_be_reference(const struct judgement *j, uint32_t player)
+{
+	return !j->lost[player] && j->candidate_of[player] == NONE;
+}
+
 /* True if PLAYER can be measured with OTHER as something that is known to be good. */
 static bool can_refer(const struct plan *p, uint32_t player, uint32_t other)
 {
 	const struct judgement *j = p->j;
 
-	return !j->lost[other] && j->candidate_of[other] == NONE &&
-	       host_of(p, player) != host_of(p, other) && have_same_rail(p, player, other);
+	return can_be_reference(j, other) && host_of(p, player) != host_of(p, other) &&
+	       have_same_rail(p, player, other);
 }
 
 /* ---- the screen ---- */
@@ -162,51 +167,33 @@ static void plan_screen(struct plan *p)
 
 /* ---- the test ---- */
 
-struct typical {
-	uint32_t player;
-	double apart;
-};
-
-static int by_typical(const void *a, const void *b)
+/* What PLAYER reaches at best, of both ways; NaN: not known. */
+static double best_of(const struct judgement *j, uint32_t player)
 {
-	const struct typical *x = a, *y = b;
+	double sum = 0;
 
-	if (x->apart != y->apart)
-		return x->apart < y->apart ? -1 : 1;
-	return (x->player > y->player) - (x->player < y->player);
+	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
+		sum += (double)j->standing[way][player].best;
+	return sum;
 }
 
-/* Who is no candidate: first those whose figures are most like the others' median. */
+/* Those that are no candidates: the half whose figures are most like the others', if these are
+ * enough. */
 static void find_references(struct plan *p)
 {
 	const struct judgement *j = p->j;
-	struct typical *all = malloc((j->players + 1) * sizeof(*all));
 	struct figures f = {.of = j->room};
-	uint32_t n = 0;
-	double median;
+	double median, apart;
 
-	if (!all) {
-		json_memory_lacked();
-		return;
-	}
-	for (uint32_t i = 0; i < j->players; i++) {
-		double sum = 0;
-
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			sum += (double)j->standing[way][i].best;
-		if (j->lost[i] || j->candidate_of[i] != NONE)
-			continue;
-		all[n++] = (struct typical){i, isnan(sum) ? INFINITY : sum};
-		if (!isnan(sum))
-			f.of[f.n++] = sum;
-	}
+	for (uint32_t i = 0; i < j->players; i++)
+		if (can_be_reference(j, i) && !isnan(best_of(j, i)))
+			f.of[f.n++] = best_of(j, i);
 	median = figures_median(&f);
-	for (uint32_t i = 0; i < n; i++)
-		all[i].apart = fabs(all[i].apart - median);
-	qsort(all, n, sizeof(*all), by_typical);
-	for (uint32_t i = 0; i < n; i++)
-		p->reference[p->references++] = all[i].player;
-	free(all);
+	apart = f.n > 4 * TEST_FIRST ? figures_deviation(&f, median) / 1.4826 : INFINITY;
+	for (uint32_t i = 0; i < j->players; i++)
+		if (can_be_reference(j, i) && !(fabs(best_of(j, i) - median) > apart))
+			p->reference[p->references++] = i;
+	shuffle(p, p->reference, p->references);
 }
 
 /*
@@ -215,16 +202,14 @@ static void find_references(struct plan *p)
  */
 static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 {
-	uint32_t n = 0, most = 4 * p->room + 2 * TEST_AGAIN;
+	uint32_t n = 0;
 
 	for (int same = 1; same >= 0 && n < TEST_FIRST; same--)
-		for (uint32_t i = 0, left = most; i < p->references && left; i++) {
-			uint32_t with = p->reference[i];
+		for (uint32_t i = 0; i < (near ? p->j->players : p->references); i++) {
+			uint32_t with = near ? i : p->reference[i];
 
-			if (!can_refer(p, player, with) ||
-			    judge_tells(p->j, player, with) != same)
+			if (!can_refer(p, player, with) || judge_tells(p->j, player, with) != same)
 				continue;
-			left -= !near;
 			if (judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
@@ -319,16 +304,14 @@ static void match_places(struct plan *p)
 static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 {
 	uint32_t tries = p->references, first = tries ? draw_below(p, tries) : 0;
-	uint32_t most = any ? tries : 4 * p->room + 2 * TEST_AGAIN;
 
-	most = most < tries ? most : tries;
-	for (uint32_t i = 0; i < most; i++) {
-		uint32_t a = p->reference[(first + i) % most];
+	for (uint32_t i = 0; i < tries; i++) {
+		uint32_t a = p->reference[(first + i) % tries];
 
 		if (!is_free(p, a) || !have_same_rail(p, like, a))
 			continue;
-		for (uint32_t k = 0; k < tries; k++) {
-			uint32_t b = p->reference[(first + i + 1 + k) % tries];
+		for (uint32_t k = 0; k < (near ? p->j->players : tries); k++) {
+			uint32_t b = near ? k : p->reference[(first + i + 1 + k) % tries];
 
 			if (is_free(p, b) && can_refer(p, a, b) &&
 			    (any || judge_is_near(p->j, a, b) == near)) {
@@ -400,7 +383,8 @@ static void plan_tests(struct plan *p)
 		left -= !c->tests;
 		if (!c->tests || again)
 			match_references(p, c->player,
-					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN : TEST_FIRST);
+					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN
+									  : TEST_FIRST);
 	}
 	for (uint32_t i = 0; i < j->pairs; i++)
 		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)

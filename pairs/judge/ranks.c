@@ -63,7 +63,8 @@ double ranks_few(const struct figures *x, const struct figures *y, double spread
 		return 1;
 	variance = fmax((squares(x, mean_x) + squares(y, mean_y)) / freedom, spread * spread);
 	t = (mean_y - mean_x) / sqrt(variance * (1 / n + 1 / m));
-	return t > 0 ? interval_p(t, freedom) : 1; /* of both sides: which one was chosen by looking */
+	return t > 0 ? interval_p(t, freedom)
+		     : 1; /* of both sides: which one was chosen by looking */
 }
 
 double chance_more(size_t k, size_t n, double p)

@@ -36,7 +36,8 @@ double ranks_chance(const struct ranks *r);
 
 /*
  * The chance that the mean of X is so far below that of Y, by Student's t; 1 unless all
- * are below all. So few figures may be alike by chance: they are taken to differ by SPREAD at least.
+ * are below all. So few figures may be alike by chance: they are taken to differ by SPREAD at
+ * least.
  */
 double ranks_few(const struct figures *x, const struct figures *y, double spread);
 

@@ -56,7 +56,8 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 		text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value, times,
 			 s->normal);
 	else
-		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal, 100 * times);
+		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
+			 100 * times);
 }
 
 void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s)
@@ -67,26 +68,28 @@ void judge_words(struct finding *to, const struct judgement *j, const struct sus
 
 	add_figure(j, s, figure, sizeof(figure));
 	snprintf(least, sizeof(least), "%.1f", STARVES);
-	finding_make(to, &(struct finding_facts){
-				 .code = s->kind,
-				 .value = {
-					 FINDING_WORD("figure", *figure ? figure : NULL),
-					 FINDING_NUMBER("rate", s->value, "Gb/s"),
-					 FINDING_NUMBER("usual", s->normal, "Gb/s"),
-					 FINDING_NUMBER("bad", s->bad, ""),
-					 FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
-					 FINDING_NUMBER("from", (double)s->from_round, ""),
-					 FINDING_NUMBER("normal", s->normal, ""),
-					 FINDING_WORD("least", least),
-					 FINDING_WORD("proven", s->tested ? "" : NULL),
-					 FINDING_WORD("untested", s->tested ? NULL : ""),
-					 FINDING_WORD("good", good ? "" : NULL),
-				 }});
+	finding_make(
+		to,
+		&(struct finding_facts){
+			.code = s->kind,
+			.value = {
+				FINDING_WORD("figure", *figure ? figure : NULL),
+				FINDING_NUMBER("rate", s->value, "Gb/s"),
+				FINDING_NUMBER("usual", s->normal, "Gb/s"),
+				FINDING_NUMBER("bad", s->bad, ""),
+				FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
+				FINDING_NUMBER("from", (double)s->from_round, ""),
+				FINDING_NUMBER("normal", s->normal, ""),
+				FINDING_WORD("least", least),
+				FINDING_WORD("proven", s->tested ? "" : NULL),
+				FINDING_WORD("untested", s->tested ? NULL : ""),
+				FINDING_WORD("good", good ? "" : NULL),
+			}});
 }
 
 /* Print (printf) in lines that end between words, each but the first with INDENT blanks. */
 __attribute__((format(printf, 3, 4))) static void put(struct report *r, unsigned indent,
-							 const char *fmt, ...)
+						      const char *fmt, ...)
 {
 	char text[1024], lines[2048] = "";
 	va_list ap;
@@ -164,8 +167,8 @@ static void put_incast(struct report *r)
 	put(r, 2, "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
 	    it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
 	    evidence_name(r->j->e, worst->receiver));
-	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share", it->jain,
-	    uneven->jain, evidence_name(r->j->e, uneven->receiver),
+	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
+	    it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
 	    evidence_name(r->j->e, uneven->least), uneven->least_share);
 }
 
@@ -176,7 +179,8 @@ static void put_notes(struct report *r)
 	for (size_t i = 0; i < notes->count && i < NOTES_SHOWN; i++) {
 		const struct finding *f = &notes->list[i];
 
-		put(r, 2, "%s%s", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "", f->text);
+		put(r, 2, "%s%s", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "",
+		    f->text);
 		if (*f->next)
 			put(r, 4, "  next: %s", f->next);
 	}
@@ -193,7 +197,8 @@ static void put_incomplete(struct report *r)
 		put(r, 2, "incomplete: a run has only %u of %u rounds; the others are not judged",
 		    j->played_rounds, j->planned_rounds);
 	if (j->unnamed)
-		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected, j->unnamed);
+		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected,
+		    j->unnamed);
 	if (j->unended)
 		put(r, 2, "incomplete: lines were cut; of %u players none says that they ended",
 		    j->unended);
@@ -220,7 +225,8 @@ static void put_tested(struct report *r)
 		put(r, 2, "tested with references and controls: %u node%s, %u good", tested,
 		    tested == 1 ? "" : "s", good);
 	else if (open)
-		put(r, 2, "to be tested: %u node%s (`judge --plan FILE`, `run --plan FILE`; sweep does both)",
+		put(r, 2,
+		    "to be tested: %u node%s (`judge --plan FILE`, `run --plan FILE`; sweep does both)",
 		    open, open == 1 ? "" : "s");
 }
 

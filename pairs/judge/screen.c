@@ -14,114 +14,11 @@
 #define FEW_HOSTS    8 /* the screen of so few has too few partners: the worst is always tested */
 #define ROUNDS_LEAST 6 /* before halves of them tell who falls */
 
-/* The figures of PLAYER in WAY, into the judgement's room. */
-static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way)
-{
-	struct figures f = {.of = j->room};
-
-	for (int all = 0; all < 2 && f.n < 2; all++) {
-		f.n = 0;
-		for (struct walk w = {
-			     .e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
-		     walk_next(&w);)
-			if (judge_counts(j, w.is) && (all || judge_tells(j, player, w.with)))
-				f.of[f.n++] = (double)w.is->y;
-	}
-	return f;
-}
-
-static void find_standings(struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->players; i++)
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
-			struct standing *s = &j->standing[way][i];
-			struct figures f = figures_of(j, i, way);
-
-			s->median = (float)figures_median(&f);
-			s->best = NAN;
-			if (f.n && !j->lost[i])
-				s->best = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
-		}
-}
-
 static double standing_of(const struct judgement *j, uint32_t player, enum way way, bool middle)
 {
 	const struct standing *s = &j->standing[way][player];
 
 	return isnan(s->best) ? NAN : (double)(middle ? s->median : s->best);
-}
-
-/* The best of a player, of both ways; NaN: none. */
-static double top_of(const struct judgement *j, uint32_t player)
-{
-	return fmax(standing_of(j, player, SENDS, false),
-		    j->e->latency ? NAN : standing_of(j, player, RECEIVES, false));
-}
-
-/* How far the first K of sorted figures are from the others, in deviations by their quartiles. */
-static double apart(const struct figures *f, size_t k, double *gap)
-{
-	const double *side[] = {f->of, f->of + k};
-	const size_t n[] = {k, f->n - k};
-	double spread = 0;
-
-	for (int i = 0; i < 2; i++)
-		spread += pow((side[i][n[i] * 3 / 4] - side[i][n[i] / 4]) / 1.349, 2);
-	*gap = side[1][n[1] / 2] - side[0][n[0] / 2];
-	return sqrt(2) * *gap / sqrt(fmax(spread, 1e-6));
-}
-
-/* True if most pairs of players who are above CUT are so: otherwise these only have good partners. */
-static bool are_high(const struct judgement *j, double cut)
-{
-	double *room = j->room + j->players;
-	struct figures f = {.of = room};
-
-	for (uint32_t i = 0; i < j->e->count; i++) {
-		const struct observation *o = &j->e->of[i];
-
-		if (PARTS_SCREEN >> o->part & 1 && judge_counts(j, o) && top_of(j, o->from) > cut &&
-		    top_of(j, o->to) > cut)
-			f.of[f.n++] = (double)o->y;
-	}
-	return figures_median(&f) > cut;
-}
-
-/*
- * Two levels: what players reach at best is in two sets, of which each is a fifth of them at least.
- * Each is judged within its own from then on.
- */
-static void find_levels(struct judgement *j)
-{
-	struct figures f = {.of = j->room};
-	double gap, widest = 0, cut = NAN;
-	size_t least;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		if (!isnan(top_of(j, i)))
-			f.of[f.n++] = top_of(j, i);
-	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
-	if (f.n < FEW_HOSTS || j->e->latency)
-		return;
-	figures_median(&f); /* sorts them */
-	for (size_t k = least; k <= f.n - least; k++) {
-		bool two = apart(&f, k, &gap) > LEVEL_APART && gap > SCREEN_PART * judge_least(j);
-
-		if (two && f.of[k] - f.of[k - 1] > widest) {
-			widest = f.of[k] - f.of[k - 1];
-			cut = (f.of[k - 1] + f.of[k]) / 2;
-			j->level = exp(-gap);
-			j->lower = (uint32_t)k;
-		}
-	}
-	if (isnan(cut) || !are_high(j, cut)) {
-		j->level = j->lower = 0;
-		return;
-	}
-	for (uint32_t i = 0; i < j->players; i++)
-		j->e->player[i].lower = top_of(j, i) < cut;
-	judge_kinds(j);
-	find_standings(j);
 }
 
 /* The number of PLAYER's candidate, DEPTH below the others; what is deeper counts. */
@@ -169,13 +66,9 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 /* Below this a figure of PART is low. */
 static double floor_of(const struct judgement *j, enum part part)
 {
-	struct figures f = {.of = j->room};
-	double median;
+	struct figures f = judge_figures(j, 1U << part);
+	double median = figures_median(&f);
 
-	for (uint32_t i = 0; i < j->e->count; i++)
-		if (j->e->of[i].part == part && judge_counts(j, &j->e->of[i]))
-			f.of[f.n++] = (double)j->e->of[i].y;
-	median = figures_median(&f);
 	return median - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(&f, median));
 }
 
@@ -203,9 +96,9 @@ static void find_at_times(struct judgement *j)
 		double share;
 
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-				own++;
-				own_low += is_low(j, w.is, floor);
-			}
+			own++;
+			own_low += is_low(j, w.is, floor);
+		}
 		share = all > own ? (double)(low - own_low) / (double)(all - own) : 1;
 		if (own_low > 1 && !j->lost[i] &&
 		    chance_more(own_low, own, fmin(.98, share + .02)) < LOW_CHANCE)
@@ -222,12 +115,14 @@ static struct figures figures_from(const struct judgement *j, uint32_t player, u
 	for (uint32_t i = 0; i < j->e->count && player == NONE; i++) {
 		const struct observation *o = &j->e->of[i];
 
-		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from && o->slot < end)
+		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from &&
+		    o->slot < end)
 			f.of[f.n++] = (double)o->y;
 	}
-	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED); player != NONE && walk_next(&w);)
-			if (judge_counts(j, w.is) && w.is->slot >= from && w.is->slot < end)
-				f.of[f.n++] = (double)w.is->y;
+	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED);
+	     player != NONE && walk_next(&w);)
+		if (judge_counts(j, w.is) && w.is->slot >= from && w.is->slot < end)
+			f.of[f.n++] = (double)w.is->y;
 	return f;
 }
 
@@ -237,8 +132,8 @@ static uint32_t falls_from(const struct judgement *j, uint32_t player, double li
 	uint32_t round = 0;
 
 	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED); walk_next(&w);)
-			if (judge_counts(j, w.is) && (double)w.is->y > limit && w.is->slot >= round)
-				round = w.is->slot + 1u;
+		if (judge_counts(j, w.is) && (double)w.is->y > limit && w.is->slot >= round)
+			round = w.is->slot + 1u;
 	return round + 1;
 }
 
@@ -264,7 +159,8 @@ static void find_falls(struct judgement *j)
 		last = figures_from(j, i, rounds - third, rounds);
 		after = figures_median(&last);
 		most = figures_quantile(&last, .8);
-		if (first.n < 3 || last.n < 3 || !(most - shift < fmin(low, least - LOW_LEAST / 2)) ||
+		if (first.n < 3 || last.n < 3 ||
+		    !(most - shift < fmin(low, least - LOW_LEAST / 2)) ||
 		    !(after - shift < fmin(low, before - LOW_LEAST / 2) - LOW_LEAST / 2))
 			continue;
 		c = add_candidate(j, i, AT_TIMES);
@@ -305,22 +201,22 @@ static void find_near(struct judgement *j)
 
 		memset(near, 0xff, sizeof(j->near[i]));
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-				uint32_t at = TEST_NEAR;
+			uint32_t at = TEST_NEAR;
 
-				if (!judge_counts(j, w.is) || j->candidate_of[w.with] != NONE ||
-				    !judge_tells(j, i, w.with) ||
-				    w.with == near[0] || w.with == near[1] || w.with == near[2])
-					continue;
-				for (; at && w.is->y > best[at - 1]; at--)
-					if (at < TEST_NEAR) {
-						best[at] = best[at - 1];
-						near[at] = near[at - 1];
-					}
+			if (!judge_counts(j, w.is) || j->candidate_of[w.with] != NONE ||
+			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
+			    w.with == near[2])
+				continue;
+			for (; at && w.is->y > best[at - 1]; at--)
 				if (at < TEST_NEAR) {
-					best[at] = w.is->y;
-					near[at] = w.with;
+					best[at] = best[at - 1];
+					near[at] = near[at - 1];
 				}
+			if (at < TEST_NEAR) {
+				best[at] = w.is->y;
+				near[at] = w.with;
 			}
+		}
 	}
 }
 
@@ -342,8 +238,8 @@ static double pair_depth(const struct judgement *j, const struct observation *o)
 	if (!judge_counts(j, o) || j->candidate_of[o->from] != NONE ||
 	    j->candidate_of[o->to] != NONE)
 		return NAN;
-	return (double)o->y - fmin(standing_of(j, o->from, SENDS, false),
-				   standing_of(j, o->to, back, false));
+	return (double)o->y -
+	       fmin(standing_of(j, o->from, SENDS, false), standing_of(j, o->to, back, false));
 }
 
 /* Add the pair of O unless it is there. Returns false if there are too many. */
@@ -385,19 +281,16 @@ static void find_pairs(struct judgement *j)
 	}
 }
 
-/* What pairs reach in PART on average, and in the middle, of what their kinds do; NaN: none. */
-static double average_of(const struct judgement *j, enum part part, double *median)
+/* What all pairs at once reach on average, of what few do in the middle. */
+static double loaded_part(const struct judgement *j)
 {
-	struct figures f = {.of = j->room};
-	double sum = 0;
+	struct figures f = judge_figures(j, 1U << PART_LOADED);
+	double sum = 0, n = (double)f.n;
 
-	for (uint32_t i = 0; i < j->e->count; i++)
-		if (j->e->of[i].part == part && judge_counts(j, &j->e->of[i])) {
-			f.of[f.n++] = (double)j->e->of[i].y;
-			sum += exp((double)j->e->of[i].y);
-		}
-	*median = figures_median(&f);
-	return f.n ? sum / (double)f.n : NAN;
+	for (size_t i = 0; i < f.n; i++)
+		sum += exp(f.of[i]);
+	f = judge_figures(j, 1U << PART_SCREEN);
+	return sum / n / exp(figures_median(&f));
 }
 
 /* Of few hosts the one that reaches least. */
@@ -442,13 +335,8 @@ void judge_incast(struct judgement *j)
 
 void judge_screen(struct judgement *j)
 {
-	double median;
-
-	find_standings(j);
-	find_levels(j);
-	j->loaded = average_of(j, PART_LOADED, &median);
-	average_of(j, PART_SCREEN, &median);
-	j->loaded /= exp(median);
+	judge_standings(j);
+	j->loaded = loaded_part(j);
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
 		find_low(j, way, false);
 	if (j->e->latency)

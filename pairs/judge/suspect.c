@@ -39,8 +39,11 @@ static int by_rank(const void *x, const void *y)
 {
 	const struct suspect *a = x, *b = y;
 	const double key[][2] = {
-		{a->kind, b->kind}, {!a->tested, !b->tested}, {part_of(a), part_of(b)},
-		{a->a, b->a},       {a->b, b->b},
+		{a->kind, b->kind},
+		{!a->tested, !b->tested},
+		{part_of(a), part_of(b)},
+		{a->a, b->a},
+		{a->b, b->b},
 	};
 
 	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++)
@@ -164,12 +167,13 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 	uint32_t best = 0;
 
 	for (uint32_t i = 0; i < j->e->count && player == NONE; i++)
-		if (j->e->of[i].text != EVIDENCE_NONE && !(j->e->of[i].marks & MARK_FOUND) == failed)
+		if (j->e->of[i].text != EVIDENCE_NONE &&
+		    !(j->e->of[i].marks & MARK_FOUND) == failed)
 			hear(&s, j->e->of[i].text);
 	for (struct walk w = walk_all(j->e, player, ~0U); player != NONE && walk_next(&w);)
-			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
-			    !is_of_another(j, player, w.is))
-				hear(&s, w.is->text);
+		if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
+		    !is_of_another(j, player, w.is))
+			hear(&s, w.is->text);
 	for (uint32_t i = 1; i < SAID_MAX; i++)
 		if (s.times[i] > s.times[best])
 			best = i;

@@ -96,8 +96,7 @@ static void collect_controls(struct work *w)
 			const struct observation *o = &j->e->of[i];
 
 			if (o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
-			    j->candidate_of[o->to] == NONE &&
-			    stratum_of(w, o->from, o->to) == s)
+			    j->candidate_of[o->to] == NONE && stratum_of(w, o->from, o->to) == s)
 				put(w, &n, o);
 		}
 		fill(w, n, &w->controls, s);
@@ -118,8 +117,10 @@ static struct bench collect(struct work *w, uint32_t player, enum way way)
 	for (enum stratum s = NEAR; s < STRATA; s++) {
 		size_t n = 0;
 
-		for (struct walk k = {
-			     .e = j->e, .player = player, .way = way, .parts = 1U << PART_TEST};
+		for (struct walk k = {.e = j->e,
+				     .player = player,
+				     .way = way,
+				     .parts = 1U << PART_TEST};
 		     walk_next(&k);)
 			if (j->candidate_of[k.with] == NONE && stratum_of(w, player, k.with) == s &&
 			    (!told || judge_tells(j, player, k.with)))
@@ -157,7 +158,8 @@ static double chance_of(const struct bench *x, const struct bench *controls, con
 	return ranks_few(&x->pair[few], &controls->pair[few], TEST_PAIR_SPREAD);
 }
 
-/* The chance from which on nobody calls C good: at first of it alone, in the end of all candidates. */
+/* The chance from which on nobody calls C good: at first of it alone, in the end of all candidates.
+ */
 static double doubt(const struct judgement *j, const struct candidate *c)
 {
 	return c->tests > TEST_FIRST + TEST_AGAIN / 2 ? TEST_DOUBT / j->candidates : TEST_DOUBT;
@@ -191,10 +193,11 @@ static enum verdict judge_way(struct work *w, struct candidate *c, const struct 
 		}
 	}
 	if (strata_low && chance_of(x, &w->controls, low) < risk)
-		return strata_low == strata         ? VERDICT_SLOW
-		       : low[FAR]                   ? VERDICT_PLACE
-		       : j->groups->names.count > 0 ? VERDICT_SLOW /* others are limited farther on */
-						    : VERDICT_UNCLEAR;
+		return strata_low == strata ? VERDICT_SLOW
+		       : low[FAR]           ? VERDICT_PLACE
+		       : j->groups->names.count > 0
+			       ? VERDICT_SLOW /* others are limited farther on */
+			       : VERDICT_UNCLEAR;
 	return maybe ? VERDICT_UNCLEAR : strata ? VERDICT_GOOD : VERDICT_OPEN;
 }
 
@@ -251,9 +254,9 @@ static void judge_candidate(struct work *w, struct candidate *c)
 	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
 	     way++)
 		for (struct walk k = {.e = w->j->e,
-				      .player = c->player,
-				      .way = way,
-				      .parts = 1U << PART_TEST};
+				     .player = c->player,
+				     .way = way,
+				     .parts = 1U << PART_TEST};
 		     walk_next(&k);)
 			c->tests += w->j->candidate_of[k.with] == NONE;
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
@@ -284,8 +287,7 @@ static void judge_pair(struct work *w, struct pair *p)
 	struct ranks ranks = {0};
 	double control = figures_median(&controls);
 
-	for (struct walk k = {
-		     .e = j->e, .player = p->from, .way = SENDS, .parts = 1U << PART_TEST};
+	for (struct walk k = {.e = j->e, .player = p->from, .way = SENDS, .parts = 1U << PART_TEST};
 	     walk_next(&k);)
 		if (k.with == p->to && !isnan(y_of(j, k.is)))
 			x.of[x.n++] = y_of(j, k.is);
@@ -309,8 +311,8 @@ static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint
 	double least = judge_least(w->j);
 
 	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)
-			if (k.with == b && !isnan(y_of(w->j, k.is)))
-				f.of[f.n++] = y_of(w->j, k.is);
+		if (k.with == b && !isnan(y_of(w->j, k.is)))
+			f.of[f.n++] = y_of(w->j, k.is);
 	*met = (uint32_t)f.n;
 	return f.n && figures_median(&f) > control - least / 2 &&
 	       f.of[0] > control - fmax(LOW_LEAST, 2 * least);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What each player reaches at best and in the middle; and whether that is in two levels. */
+#include <math.h>
+
+#include "judgement.h"
+
+#define LEVELS_LEAST 8 /* players: of fewer, two that are low may be slow */
+
+#define ENOUGH (1U << 16) /* figures of all pairs */
+
+struct figures judge_figures(const struct judgement *j, unsigned parts)
+{
+	struct figures f = {.of = j->room};
+
+	for (uint32_t i = 0; i < j->e->count; i += j->e->count / ENOUGH + 1)
+		if (parts >> j->e->of[i].part & 1 && judge_counts(j, &j->e->of[i]))
+			f.of[f.n++] = (double)j->e->of[i].y;
+	return f;
+}
+
+/* The figures of PLAYER in WAY, into the judgement's room. */
+static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way)
+{
+	struct figures f = {.of = j->room};
+
+	for (int all = 0; all < 2 && f.n < 2; all++) {
+		f.n = 0;
+		for (struct walk w = {.e = j->e,
+				     .player = player,
+				     .way = way,
+				     .parts = PARTS_SCREEN};
+		     walk_next(&w);)
+			if (judge_counts(j, w.is) && (all || judge_tells(j, player, w.with)))
+				f.of[f.n++] = (double)w.is->y;
+	}
+	return f;
+}
+
+static void find_standings(struct judgement *j)
+{
+	for (uint32_t i = 0; i < j->players; i++)
+		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
+			struct standing *s = &j->standing[way][i];
+			struct figures f = figures_of(j, i, way);
+
+			s->median = (float)figures_median(&f);
+			s->best = NAN;
+			if (f.n && !j->lost[i])
+				s->best = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
+		}
+}
+
+/* The best of a player, of both ways; NaN: none. */
+static double top_of(const struct judgement *j, uint32_t player)
+{
+	return fmax((double)j->standing[SENDS][player].best,
+		    j->e->latency ? NAN : (double)j->standing[RECEIVES][player].best);
+}
+
+/* How far the first K of sorted figures are from the others, in deviations by their quartiles. */
+static double apart(const struct figures *f, size_t k, double *gap)
+{
+	const double *side[] = {f->of, f->of + k};
+	const size_t n[] = {k, f->n - k};
+	double spread = 0;
+
+	for (int i = 0; i < 2; i++)
+		spread += pow((side[i][n[i] * 3 / 4] - side[i][n[i] / 4]) / 1.349, 2);
+	*gap = side[1][n[1] / 2] - side[0][n[0] / 2];
+	return sqrt(2) * *gap / sqrt(fmax(spread, 1e-6));
+}
+
+/* True if most pairs of players who are above CUT are so: otherwise these only have good partners.
+ */
+static bool are_high(const struct judgement *j, double cut)
+{
+	double *room = j->room + j->players;
+	struct figures f = {.of = room};
+
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (PARTS_SCREEN >> o->part & 1 && judge_counts(j, o) && top_of(j, o->from) > cut &&
+		    top_of(j, o->to) > cut)
+			f.of[f.n++] = (double)o->y;
+	}
+	return figures_median(&f) > cut;
+}
+
+/*
+ * Two levels: what players reach at best is in two sets, of which each is a fifth of them at least.
+ * Each is judged within its own from then on.
+ */
+static void find_levels(struct judgement *j)
+{
+	struct figures f = {.of = j->room};
+	double gap, widest = 0, cut = NAN;
+	size_t least;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		if (!isnan(top_of(j, i)))
+			f.of[f.n++] = top_of(j, i);
+	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
+	if (f.n < LEVELS_LEAST || j->e->latency)
+		return;
+	figures_median(&f); /* sorts them */
+	for (size_t k = least; k <= f.n - least; k++) {
+		bool two = apart(&f, k, &gap) > LEVEL_APART && gap > SCREEN_PART * judge_least(j);
+
+		if (two && f.of[k] - f.of[k - 1] > widest) {
+			widest = f.of[k] - f.of[k - 1];
+			cut = (f.of[k - 1] + f.of[k]) / 2;
+			j->level = exp(-gap);
+			j->lower = (uint32_t)k;
+		}
+	}
+	if (isnan(cut) || !are_high(j, cut)) {
+		j->level = j->lower = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < j->players; i++)
+		j->e->player[i].lower = top_of(j, i) < cut;
+	judge_kinds(j);
+	find_standings(j);
+}
+
+void judge_standings(struct judgement *j)
+{
+	find_standings(j);
+	find_levels(j);
+}

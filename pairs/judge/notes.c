@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is no single node's fault: the network, levels, rails, what was expected, and what nobody
+ * can tell. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "judgement.h"
+
+#define NOTE(j, code, level, strength_, ...) \
+	FINDING_ADD(&(j)->notes, code, level, .strength = strength_, .value = {__VA_ARGS__})
+#define HOSTS_TEXT 300
+#define FULL_BYTES 65536 /* messages that fill a good link: the tests' default */
+
+/* Add the name of PLAYER to the list at TO. */
+static void add_name(const struct judgement *j, char to[HOSTS_TEXT], uint32_t player)
+{
+	const char *name = evidence_name(j->e, player);
+
+	if (strlen(to) + strlen(name) + sizeof(" ...") < HOSTS_TEXT)
+		text_add(to, HOSTS_TEXT, "%s%s", *to ? " " : "", name);
+	else if (!strstr(to, " ..."))
+		text_add(to, HOSTS_TEXT, " ...");
+}
+
+/* The test could not tell, or had too many before it. */
+static bool is_undecided(const struct judgement *j, const struct candidate *c)
+{
+	return !c->falls_from && (c->verdict == VERDICT_UNCLEAR ||
+				  (j->tests && c->verdict == VERDICT_OPEN && c->depth < 0));
+}
+
+/* Those of whom the test could not tell. */
+static void note_undecided(struct judgement *j)
+{
+	char names[HOSTS_TEXT] = "";
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < j->candidates; i++)
+		if (is_undecided(j, &j->candidate[i])) {
+			add_name(j, names, j->candidate[i].player);
+			n++;
+		}
+	if (!n)
+		return;
+	j->cannot_tell = true;
+	NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL, FINDING_NUMBER("count", n, ""),
+	     FINDING_WORD("s", n > 1 ? "s" : ""), FINDING_WORD("hosts", names));
+}
+
+/* Who is low with far ones only, where no groups say with whom they share a place. */
+static void note_places(struct judgement *j)
+{
+	char names[HOSTS_TEXT] = "";
+	double part = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < j->candidates; i++) {
+		const struct candidate *c = &j->candidate[i];
+
+		if (c->verdict != VERDICT_PLACE ||
+		    (j->group[c->player] != NONE && judge_tells_groups(j)))
+			continue;
+		add_name(j, names, c->player);
+		part += exp(c->y - c->control);
+		n++;
+	}
+	if (!n)
+		return;
+	j->cannot_tell |= !j->e->latency;
+	NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE, FINDING_NUMBER("count", n, ""),
+	     FINDING_NUMBER("part", part / n, "share"), FINDING_WORD("hosts", names));
+}
+
+/* True of rails that are slower than another one of the same rate, on all hosts. */
+static void note_rails(struct judgement *j)
+{
+	for (uint32_t k = 0; k < j->kinds; k++) {
+		const struct kind *kind = &j->kind[k];
+		double best = -INFINITY, part;
+
+		for (uint32_t i = 0; i < j->kinds; i++)
+			if (j->kind[i].gbps == kind->gbps && j->kind[i].lower == kind->lower &&
+			    j->kind[i].players > 1)
+				best = fmax(best, j->kind[i].reach);
+		part = exp(kind->reach - best);
+		if (kind->players > 1 && *kind->rail && part < 1 - SCREEN_PART * DEEP / 2)
+			NOTE(j, PAIRS_RAIL_EVERYWHERE, FINDING_WARN, FINDING_IS,
+			     FINDING_WORD("rail", kind->rail),
+			     FINDING_NUMBER("part", part, "share"));
+	}
+}
+
+static void note_levels(struct judgement *j)
+{
+	char names[HOSTS_TEXT] = "";
+
+	if (!j->lower)
+		return;
+	for (uint32_t i = 0; i < j->players; i++)
+		if (j->e->player[i].lower)
+			add_name(j, names, i);
+	NOTE(j, PAIRS_LEVELS, j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN, FINDING_IS,
+	     FINDING_NUMBER("count", j->lower, ""), FINDING_NUMBER("part", j->level, "share"),
+	     FINDING_WORD("hosts", names));
+}
+
+static void note_network(struct judgement *j)
+{
+	if (j->loaded < NETWORK_TAKES && !j->e->latency)
+		NOTE(j, PAIRS_NETWORK, FINDING_NOTE, FINDING_IS,
+		     FINDING_NUMBER("part", j->loaded, "share"));
+}
+
+/*
+ * True if runs fill good links: a program of bandwidth whose only options are those that change
+ * nothing about that, and messages of 64 KiB, the default, or more. With others nobody knows.
+ */
+static bool fills_links(const struct evidence *e)
+{
+	char what[400], *rest = NULL, *word;
+	uint64_t bytes;
+
+	text_copy(what, sizeof(what), e->whats.count ? strchrnul(e->whats.text[0], ' ') : "");
+	word = strtok_r(what, " ", &rest);
+	if (!word || strlen(word) < 3 || strcmp(word + strlen(word) - 3, "_bw") != 0 ||
+	    strncmp(word, "atomic", 6) == 0)
+		return false;
+	while ((word = strtok_r(NULL, " ", &rest))) {
+		if (*word == '-' && (!word[1] || !strchr("sDned", word[1])))
+			return false;
+		if (strncmp(word, "-s", 2) != 0)
+			continue;
+		word = word[2] ? word + 2 : strtok_r(NULL, " ", &rest);
+		if (word && (units_parse_size(word, &bytes) || bytes < FULL_BYTES))
+			return false;
+	}
+	return true;
+}
+
+/* Pairs that reach less than is expected of each; or the best ones, than their ports can. */
+static void note_expected(struct judgement *j)
+{
+	double slowest = INFINITY, part = 1, gbps = 0, best;
+	struct figures f;
+
+	if (j->e->latency || !j->measured || j->e->incast)
+		return;
+	f = judge_figures(j, ~0U);
+	best = figures_quantile(&f, .95);
+	for (uint32_t k = 0; k < j->kinds; k++)
+		if (j->kind[k].players) {
+			slowest = fmin(slowest, exp(j->kind[k].reach));
+			if (j->kind[k].gbps > 0 &&
+			    exp(j->kind[k].reach + best) / j->kind[k].gbps < part) {
+				gbps = j->kind[k].gbps;
+				part = exp(j->kind[k].reach + best) / gbps;
+			}
+		}
+	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
+		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_FAULT, FINDING_IS,
+		     FINDING_NUMBER("part", slowest / j->expected, "share"),
+		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
+	if (!(j->expected > 0) && part < PORTS_PART && fills_links(j->e))
+		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_FAULT, FINDING_IS,
+		     FINDING_NUMBER("part", part, "share"),
+		     FINDING_NUMBER("expected", gbps, "Gb/s"));
+}
+
+static void note_slots(struct judgement *j)
+{
+	uint32_t missed = 0, players = 0, first = NONE;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		if (j->e->player[i].missed) {
+			first = first == NONE ? i : first;
+			missed += j->e->player[i].missed;
+			players++;
+		}
+	if (missed)
+		NOTE(j, PAIRS_MISSED_SLOTS, FINDING_WARN, FINDING_IS,
+		     FINDING_NUMBER("players", players, ""), FINDING_NUMBER("missed", missed, ""),
+		     FINDING_WORD("s", players == 1 ? "" : "s"),
+		     FINDING_WORD("host", evidence_name(j->e, first)));
+}
+
+/* Players with too few figures, since threads lacked their CPUs. */
+static void note_cpu(struct judgement *j)
+{
+	char names[HOSTS_TEXT] = "";
+	uint32_t n = 0, lacked = 0;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		lacked += (j->e->of[i].marks & MARK_LACKED) > 0;
+	for (uint32_t i = 0; i < j->players && lacked; i++) {
+		uint32_t figures = 0, tried = 0;
+
+		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
+			figures += judge_counts(j, w.is);
+			tried += !w.is->cause;
+		}
+		if (4 * figures > tried || j->lost[i])
+			continue;
+		add_name(j, names, i);
+		n++;
+	}
+	if (!lacked)
+		return;
+	j->cannot_tell |= n > 0;
+	NOTE(j, PAIRS_NO_CPU, n ? FINDING_WARN : FINDING_NOTE, n ? FINDING_CANNOT_TELL : FINDING_IS,
+	     FINDING_NUMBER("count", lacked, ""), FINDING_NUMBER("of", j->e->count, ""),
+	     FINDING_WORD("hosts", n ? names : NULL));
+}
+
+/* Whether a slow player would have been a candidate. */
+static void note_power(struct judgement *j)
+{
+	double most = j->e->latency ? .5 : UNSEEN;
+
+	if (!(j->smallest > most) || j->players < 3 || j->e->incast)
+		return;
+	j->cannot_tell = true;
+	NOTE(j, PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
+	     FINDING_NUMBER("smallest", j->smallest, "share"));
+}
+
+void judge_notes(struct judgement *j)
+{
+	note_undecided(j);
+	note_places(j);
+	note_levels(j);
+	if (!j->incast.rounds)
+		note_rails(j);
+	note_network(j);
+	note_expected(j);
+	note_cpu(j);
+	note_power(j);
+	note_slots(j);
+}
