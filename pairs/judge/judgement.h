@@ -48,9 +48,10 @@ struct candidate {
 	double before, after; /* the medians of the first and the last rounds then */
 	enum verdict verdict;
 	bool sends, receives;
-	double y, control;     /* the medians of its figures, and of the controls' */
-	uint32_t tests;        /* slots with a reference, */
-	uint32_t met;          /* and runs with other candidates that are bad */
+	double y, control; /* the medians of its figures, and of the controls' */
+	uint32_t tests;    /* slots with a reference, */
+	uint32_t met,
+		unmet; /* other candidates that it met, and did not, who may share its place */
 	uint32_t figures, low; /* and how many of these runs were low or failed */
 	uint32_t failed;
 };
@@ -108,8 +109,8 @@ struct judgement {
 	uint32_t *candidate_of;      /* of each player: its number in CANDIDATE, or NONE */
 	uint32_t (*near)[TEST_NEAR]; /* of each player: with whom it is best, or NONE */
 	struct candidate *candidate; /* the worst first */
-	uint32_t candidates, bad;    /* and those of them that are slow, or share a place */
-	uint32_t tests;              /* runs of candidates, and of controls */
+	uint32_t candidates;
+	uint32_t tests; /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
 	uint32_t pairs;
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
@@ -217,6 +218,15 @@ static inline bool judge_is_apart(const struct judgement *j, uint32_t a, uint32_
 static inline bool judge_tells_groups(const struct judgement *j)
 {
 	return j->groups->names.count > 2 && !j->e->latency;
+}
+
+/* True if candidate A, which is slow, may share a place with candidate B. */
+static inline bool judge_may_share(const struct judgement *j, const struct candidate *a,
+				   const struct candidate *b)
+{
+	return b->verdict >= VERDICT_PLACE || !judge_is_apart(j, a->player, b->player) ||
+	       (j->e->latency &&
+		j->group[a->player] == NONE); /* a far rack's hosts are candidates */
 }
 
 /* True if A and B are near to each other: in one group; if groups are not known, at best there. */

@@ -11,12 +11,11 @@
 
 #include "proto/json_memory.h"
 
-#define PLANS_MAX     4
-#define MATCHINGS     4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
-#define FEW_HOSTS     8 /* of so few the screen has all pairs, three times */
-#define PAIR_TIMES    4 /* that a pair is tested */
-#define TOGETHER_MOST 6 /* rounds of candidates that are bad with each other */
-#define NEAR_CONTROL  3 /* one control in so many is of two near references, as their tests are */
+#define PLANS_MAX    4
+#define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
+#define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
+#define PAIR_TIMES   4 /* that a pair is tested */
+#define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
 
 struct match {
 	uint32_t from, to;
@@ -111,8 +110,6 @@ static bool can_refer(const struct plan *p, uint32_t player, uint32_t other)
 	       have_same_rail(p, player, other);
 }
 
-/* ---- the screen ---- */
-
 /* The pairs of two hosts: a rail with the same rail. ONLY: of which number; NONE: all. */
 static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
 {
@@ -164,8 +161,6 @@ static void plan_screen(struct plan *p)
 		in_slot++;
 	}
 }
-
-/* ---- the test ---- */
 
 /* What PLAYER reaches at best, of both ways; NaN: not known. */
 static double best_of(const struct judgement *j, uint32_t player)
@@ -232,71 +227,50 @@ static void match_references(struct plan *p, uint32_t player, uint32_t count)
 		add_match(p, player, p->list[i % n]);
 }
 
-static bool is_bad(const struct candidate *c)
+static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 {
-	return c->verdict >= VERDICT_PLACE;
+	for (struct walk w = walk_all(j->e, a, 1U << PART_TEST); walk_next(&w);)
+		if (w.with == b)
+			return true;
+	return false;
 }
 
 /*
- * PLAYER, which is bad, with other candidates: those of its group. Of a latency, where nobody says
- * who is near, with many: a far rack's hosts are all candidates.
+ * Candidates with whom SLOW may share a place and that it has not met, into p->list: first those
+ * that share one.
  */
-static void match_candidates(struct plan *p, uint32_t player)
+static uint32_t list_candidates(struct plan *p, const struct candidate *slow)
 {
 	const struct judgement *j = p->j;
-	bool grouped = j->group[player] != NONE;
-	uint32_t left = grouped ? TEST_NEAR : j->e->latency ? TEST_AGAIN : 0;
+	uint32_t n = 0, placed = 0, player = slow->player;
 
-	for (uint32_t i = 0; i < j->candidates && left; i++) {
-		uint32_t with = j->candidate[i].player;
+	for (int place = 1; place >= 0; place--) {
+		for (uint32_t i = 0; i < j->candidates; i++) {
+			const struct candidate *c = &j->candidate[i];
 
-		if (host_of(p, with) == host_of(p, player) || !have_same_rail(p, player, with) ||
-		    (grouped && judge_is_apart(j, player, with)))
-			continue;
-		add_match(p, player, with);
-		left--;
+			if ((c->verdict == VERDICT_PLACE) == place && judge_may_share(j, slow, c) &&
+			    host_of(p, c->player) != host_of(p, player) &&
+			    have_same_rail(p, c->player, player) && !have_met(j, player, c->player))
+				p->list[n++] = c->player;
+		}
+		shuffle(p, p->list + placed, n - placed);
+		placed = n;
 	}
+	return n;
 }
 
-/* Those that are bad with each other: who is good there shares a place. */
+/* Those that are slow with each other: who is good there shares a place. */
 static void match_bad(struct plan *p)
 {
 	const struct judgement *j = p->j;
-	uint32_t bad = 0;
-	bool all_met = true;
-
-	for (uint32_t i = 0; i < j->candidates; i++)
-		if (is_bad(&j->candidate[i])) {
-			p->list[bad++] = j->candidate[i].player;
-			all_met &= j->candidate[i].met > 0;
-		}
-	for (uint32_t i = 0; i < bad && !all_met; i++)
-		match_candidates(p, p->list[i]);
-	for (uint32_t round = 0; round < TOGETHER_MOST && !all_met; round++) {
-		shuffle(p, p->list, bad);
-		for (uint32_t i = 0; i + 1 < bad; i += 2)
-			if (have_same_rail(p, p->list[i], p->list[i + 1]) &&
-			    host_of(p, p->list[i]) != host_of(p, p->list[i + 1]))
-				add_match(p, p->list[i], p->list[i + 1]);
-	}
-}
-
-/* Those that are slow with some of who share a place: they may, too. */
-static void match_places(struct plan *p)
-{
-	const struct judgement *j = p->j;
+	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST;
 
 	for (uint32_t i = 0; i < j->candidates; i++) {
 		const struct candidate *c = &j->candidate[i];
+		uint32_t n = c->verdict == VERDICT_SLOW ? list_candidates(p, c) : 0;
 
-		if (c->verdict != VERDICT_SLOW || c->met >= TOGETHER_MOST)
-			continue;
-		for (uint32_t k = 0, n = 0; k < j->candidates && n < TEST_NEAR; k++)
-			if (j->candidate[k].verdict == VERDICT_PLACE && j->candidate[k].met &&
-			    have_same_rail(p, c->player, j->candidate[k].player)) {
-				add_match(p, c->player, j->candidate[k].player);
-				n++;
-			}
+		for (uint32_t k = 0; k < n && k < most; k++)
+			add_match(p, c->player, p->list[k]);
 	}
 }
 
@@ -334,22 +308,18 @@ static void control(struct plan *p, uint32_t like, uint32_t number)
 	put_control(p, like, near, true);
 }
 
-static uint32_t group_of(const struct plan *p, uint32_t player)
-{
-	return p->j->candidate_of[player] == NONE ? NONE : p->j->group[player];
-}
-
 /* Put those tests into this slot that fit. Returns how many; PLAYERS has the first of each. */
 static uint32_t fill_slot(struct plan *p, uint32_t *players)
 {
+	const struct judgement *j = p->j;
 	bool paired = false; /* two slow pairs may share a link */
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
-		uint32_t group = group_of(p, m->from);
-		bool alone = group_of(p, m->to) == NONE && group != NONE;
-		bool pair = p->j->candidate_of[m->from] == NONE;
+		bool pair = j->candidate_of[m->from] == NONE;
+		uint32_t group = pair ? NONE : j->group[m->from];
+		bool alone = group != NONE && j->candidate_of[m->to] == NONE;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (alone && p->busy_group[group] == p->slot + 1) || (pair && paired))
@@ -390,7 +360,6 @@ static void plan_tests(struct plan *p)
 		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
 			add_match(p, j->pair[i].from, j->pair[i].to);
 	match_bad(p);
-	match_places(p);
 	for (uint32_t i = p->matches; i > 1; i--) {
 		uint32_t k = draw_below(p, i);
 		struct match was = p->match[i - 1];

@@ -41,7 +41,8 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 		return;
 	s.tested = !open;
 	/* of several that are slow nobody knows before they have met whether it is their place */
-	s.drained = c->verdict == VERDICT_SLOW && (c->met || j->bad == 1);
+	s.drained = c->verdict == VERDICT_SLOW &&
+		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
 	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.bad = c->low;
 	s.text = judge_said(j, c->player, c->failed > 0);

@@ -307,7 +307,10 @@ static void judge_pair(struct work *w, struct pair *p)
 static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint32_t *met)
 {
 	struct figures f = {w->free, 0};
-	double control = figures_median(&w->controls.of[w->one_stratum ? FAR : NEAR]);
+	/* of a latency one may be slow and have a partner that is nearer than most near ones */
+	bool nearest = w->j->e->latency && !w->j->groups->names.count;
+	double control = figures_quantile(&w->controls.of[w->one_stratum ? FAR : NEAR],
+					  nearest ? .9 : .5);
 	double least = judge_least(w->j);
 
 	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)
@@ -324,8 +327,6 @@ static void find_places(struct work *w)
 	struct judgement *j = w->j;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
-		j->bad += j->candidate[i].verdict >= VERDICT_PLACE;
-	for (uint32_t i = 0; i < j->candidates; i++)
 		for (uint32_t k = 0; k < j->candidates; k++) {
 			struct candidate *a = &j->candidate[i];
 			uint32_t met;
@@ -335,6 +336,7 @@ static void find_places(struct work *w)
 			if (are_good_together(w, a->player, j->candidate[k].player, &met))
 				a->verdict = VERDICT_PLACE;
 			a->met += met > 0;
+			a->unmet += !met && judge_may_share(j, a, &j->candidate[k]);
 		}
 }
 
