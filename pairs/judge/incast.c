@@ -20,8 +20,7 @@ struct work {
 	const struct evidence *e;
 	struct flow *flow; /* by round */
 	uint32_t flows;
-	bool *starves; /* of each player: in most of its rounds */
-	double *alone; /* the best that it receives alone; 0: not known */
+	double *alone; /* of each player: the best that it receives alone; 0: not known */
 	double *room;  /* for numbers of all flows */
 };
 
@@ -33,13 +32,6 @@ static int by_round(const void *a, const void *b)
 		return x->round < y->round ? -1 : 1;
 	if (x->receiver != y->receiver)
 		return x->receiver < y->receiver ? -1 : 1;
-	return (x->sender > y->sender) - (x->sender < y->sender);
-}
-
-static int by_sender(const void *a, const void *b)
-{
-	const struct flow *x = a, *y = b;
-
 	return (x->sender > y->sender) - (x->sender < y->sender);
 }
 
@@ -83,96 +75,46 @@ static void collect(struct work *w)
 	w->flows = kept;
 }
 
-/* The median rate of the round's senders but SELF; of those that do not starve, if there are any.
- */
-static double others(struct work *w, uint32_t first, uint32_t end, uint32_t self)
+/* The shares of the round of the flows FIRST to END: each of the median of the others. */
+static void find_shares(struct work *w, uint32_t first, uint32_t end)
 {
-	for (int all = 0; all < 2; all++) {
+	for (uint32_t i = first; i < end; i++) {
 		struct figures f = {.of = w->room};
 
-		for (uint32_t i = first; i < end; i++)
-			if (i != self && (all || !w->starves[w->flow[i].sender]))
-				f.of[f.n++] = w->flow[i].gbps;
-		if (f.n)
-			return figures_median(&f);
-	}
-	return NAN;
-}
-
-static void find_shares(struct work *w)
-{
-	for (uint32_t first = 0, end; first < w->flows; first = end) {
-		end = end_of(w, first);
-		for (uint32_t i = first; i < end; i++)
-			w->flow[i].share = w->flow[i].gbps / others(w, first, end, i);
+		for (uint32_t k = first; k < end; k++)
+			if (k != i)
+				f.of[f.n++] = w->flow[k].gbps;
+		w->flow[i].share = w->flow[i].gbps / figures_median(&f);
 	}
 }
 
-/* Fill in what the flows FIRST to END, of one sender, say. True if it may starve. */
-static bool may_starve(struct work *w, const struct flow *first, const struct flow *end,
-		       struct incast_starving *to)
+/* Who has less than its share in most rounds. Where most senders have, nobody has. */
+static int find_starving(const struct work *w, struct incast *it)
 {
-	struct figures f = {.of = w->room};
+	uint32_t players = w->e->names.count, senders = 0;
+	struct incast_starving *of = calloc((size_t)players + 1, sizeof(*of));
 
-	*to = (struct incast_starving){.sender = first->sender};
-	for (; first < end; first++) {
-		f.of[f.n++] = first->share;
-		to->starved += first->share < STARVES;
-	}
-	to->rounds = (uint32_t)f.n;
-	to->share = figures_median(&f);
-	return to->starved >= ROUNDS_LEAST && 2 * to->starved > to->rounds;
-}
-
-/* Go through all senders of FLOW, which are sorted by them. NAMED: name those who starve more often
- * than with that chance, otherwise mark who may. Returns how many may. */
-static uint32_t find_senders(struct work *w, struct flow *flow, struct incast *named, double chance)
-{
-	uint32_t may = 0, senders = 0;
-	struct incast_starving one;
-
-	for (uint32_t i = 0; i < w->flows; i++)
-		senders += !i || flow[i].sender != flow[i - 1].sender;
-	for (uint32_t first = 0, end; first < w->flows; first = end) {
-		bool is;
-
-		for (end = first; end < w->flows && flow[end].sender == flow[first].sender;)
-			end++;
-		is = may_starve(w, &flow[first], &flow[end], &one);
-		may += is;
-		if (!named)
-			w->starves[one.sender] = is;
-		else if (is && senders * chance_more(one.starved, one.rounds, chance) <= TEST_RISK)
-			named->starving[named->starved++] = one;
-	}
-	return 2 * may > senders ? 0 : may;
-}
-
-/*
- * First all that may starve, whose flows are then not what others are compared with. A share is
- * that small by chance as often as among the others, and a bit more (Laplace).
- */
-static int find_starving(struct work *w, struct incast *it, struct flow *sorted)
-{
-	double n = 0, small = 0;
-
-	it->starving = malloc((w->flows + 1) * sizeof(*it->starving));
-	if (!it->starving)
+	if (!of)
 		return -1;
-	for (int pass = 0; pass < 2; pass++) {
-		find_shares(w);
-		for (uint32_t i = 0; i < w->flows; i++)
-			sorted[i] = w->flow[i];
-		qsort(sorted, w->flows, sizeof(*sorted), by_sender);
-		if (!pass && !find_senders(w, sorted, NULL, 0))
-			return 0;
+	it->starving = of;
+	for (uint32_t i = 0; i < w->flows; i++) {
+		struct incast_starving *one = &of[w->flow[i].sender];
+
+		one->share += log(w->flow[i].share);
+		one->starved += w->flow[i].share < STARVES;
+		one->rounds++;
 	}
-	for (uint32_t i = 0; i < w->flows; i++)
-		if (!w->starves[w->flow[i].sender]) {
-			n++;
-			small += w->flow[i].share < STARVES;
-		}
-	find_senders(w, sorted, it, (small + 1) / (n + 2));
+	for (uint32_t i = 0; i < players; i++) {
+		struct incast_starving one = of[i];
+
+		senders += one.rounds > 0;
+		one.sender = i;
+		one.share = exp(one.share / one.rounds);
+		if (one.starved >= ROUNDS_LEAST && 2 * one.starved > one.rounds)
+			of[it->starved++] = one;
+	}
+	if (2 * it->starved > senders)
+		it->starved = 0;
 	return 0;
 }
 
@@ -231,6 +173,7 @@ static int measure_rounds(struct work *w, struct incast *it)
 		return -1;
 	for (uint32_t first = 0, end; first < w->flows; first = end) {
 		end = end_of(w, first);
+		find_shares(w, first, end);
 		it->round[it->rounds] = round_from(w, first, end);
 		best_gbps = fmax(best_gbps, it->round[it->rounds++].sum_gbps);
 	}
@@ -256,24 +199,20 @@ static int measure_rounds(struct work *w, struct incast *it)
 int incast_find(struct incast *it, const struct evidence *e)
 {
 	size_t players = (size_t)e->names.count + 1, flows = (size_t)e->count + 1;
-	struct flow *sorted = NULL;
 	struct work w = {.e = e};
 	int failed = -1;
 
 	*it = (struct incast){0};
 	if (!e->incast || e->latency)
 		return 0;
-	w.flow = malloc(2 * flows * sizeof(*w.flow));
-	w.starves = calloc(players, sizeof(*w.starves));
+	w.flow = malloc(flows * sizeof(*w.flow));
 	w.alone = calloc(players, sizeof(*w.alone));
 	w.room = malloc(3 * flows * sizeof(*w.room));
-	if (w.flow && w.starves && w.alone && w.room) {
+	if (w.flow && w.alone && w.room) {
 		collect(&w);
-		sorted = w.flow + flows;
-		failed = find_starving(&w, it, sorted) || measure_rounds(&w, it) ? -1 : 0;
+		failed = measure_rounds(&w, it) || find_starving(&w, it) ? -1 : 0;
 	}
 	free(w.flow);
-	free(w.starves);
 	free(w.alone);
 	free(w.room);
 	return failed;

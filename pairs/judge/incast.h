@@ -33,7 +33,7 @@ enum incast_of {
 
 struct incast_starving {
 	uint32_t sender;
-	double share; /* the median of its rounds */
+	double share; /* of its rounds: the mean of logarithms */
 	uint32_t starved, rounds;
 };
 

@@ -36,13 +36,14 @@ static double best_value(const struct judgement *j, uint32_t player)
 	return second > 0 ? second : best;
 }
 
-/* A rate that is not known is that player's alone: the least of the others' that it fits under. */
+/* A rate that is not known is that player's alone: the least of the others' that it fits under; 0
+ * if none is known. */
 static double likely_rate(const struct judgement *j, uint32_t player)
 {
 	double value = best_value(j, player), rate = 0, most = 0;
 
-	for (uint32_t i = 0; i < j->players; i++) {
-		double is = (double)j->e->player[i].port_gbps;
+	for (uint32_t k = 0; k < j->kinds; k++) {
+		double is = j->kind[k].gbps;
 
 		most = fmax(most, is);
 		if (is >= value && (!(rate > 0) || is < rate))
@@ -136,19 +137,16 @@ static void measure_kinds(struct judgement *j)
 
 void judge_kinds(struct judgement *j)
 {
-	bool any = false;
-
 	j->kinds = 0;
-	for (uint32_t i = 0; i < j->players; i++)
-		any |= j->e->player[i].port_gbps > 0;
-	for (uint32_t i = 0; i < j->players; i++) {
-		struct player *p = &j->e->player[i];
-		double gbps = (double)p->port_gbps;
+	for (int known = 1; known >= 0; known--)
+		for (uint32_t i = 0; i < j->players; i++) {
+			struct player *p = &j->e->player[i];
+			double gbps = known ? (double)p->port_gbps : likely_rate(j, i);
 
-		if (any && !(gbps > 0))
-			gbps = likely_rate(j, i);
-		p->kind = kind_of(j, rail_of(j, i), gbps, p->lower);
-		j->kind[p->kind].players += !j->lost[i];
-	}
+			if ((p->port_gbps > 0) != known)
+				continue;
+			p->kind = kind_of(j, rail_of(j, i), gbps, p->lower);
+			j->kind[p->kind].players += !j->lost[i];
+		}
 	measure_kinds(j);
 }
