@@ -59,7 +59,8 @@ static const struct advice removed[] = {
 	{"tests", "name a test: rdmark read_bw HOST"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
 	{"strict", "look with jq '.results[].quality.disturbed' in the document of --json"},
-	{"retest", "use --plan FILE, and run --plan FILE"},
+	{"only retest", "judge --plan FILE plans what to measure next, and run --plan FILE does that"},
+	{"retest-for", "use --test-for"},
 	{"prom", "run rdmark-prom FILE -o OUT: FILE is of --json, --json-lines or rdmark-pairs"},
 };
 
