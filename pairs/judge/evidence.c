@@ -314,25 +314,6 @@ int evidence_complete(struct evidence *e)
 	return 0;
 }
 
-bool walk_next(struct walk *w)
-{
-	const struct evidence *e = w->e;
-	uint32_t sends = e->sends[w->player + 1] - e->sends[w->player];
-	uint32_t receives = e->receives[w->player + 1] - e->receives[w->player];
-	uint32_t skip = e->latency || w->way != RECEIVES ? 0 : sends;
-	uint32_t end = e->latency || w->way != SENDS ? sends + receives : sends;
-
-	for (uint32_t i = w->next > skip ? w->next : skip; i < end; i++) {
-		w->is = &e->of[i < sends ? e->sends[w->player] + i
-					 : e->by_to[e->receives[w->player] + i - sends]];
-		w->with = i < sends ? w->is->to : w->is->from;
-		w->next = i + 1;
-		if (w->parts >> w->is->part & 1)
-			return true;
-	}
-	return false;
-}
-
 void evidence_release(struct evidence *e)
 {
 	struct names *const names[] = {&e->hosts, &e->names, &e->runs, &e->texts, &e->whats};

@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What players say of themselves: how far each run came, and who was gone before. */
+/* What players say of themselves: how far each run came, and which of them were gone before. And
+ * the walk over what was tried with one. */
 #include <stdlib.h>
 
 #include "evidence.h"
+
+bool walk_next(struct walk *w)
+{
+	const struct evidence *e = w->e;
+	uint32_t sends = e->sends[w->player + 1] - e->sends[w->player];
+	uint32_t receives = e->receives[w->player + 1] - e->receives[w->player];
+	uint32_t skip = e->latency || w->way != RECEIVES ? 0 : sends;
+	uint32_t end = e->latency || w->way != SENDS ? sends + receives : sends;
+
+	for (uint32_t i = w->next > skip ? w->next : skip; i < end; i++) {
+		w->is = &e->of[i < sends ? e->sends[w->player] + i
+					 : e->by_to[e->receives[w->player] + i - sends]];
+		w->with = i < sends ? w->is->to : w->is->from;
+		w->next = i + 1;
+		if (w->parts >> w->is->part & 1)
+			return true;
+	}
+	return false;
+}
 
 /*
  * True if PLAYER was gone before RUN was over. In a round of a schedule each player has a line, but

@@ -88,7 +88,7 @@ static void find_shares(struct work *w, uint32_t first, uint32_t end)
 	}
 }
 
-/* Who has less than its share in most rounds. Where most senders have, nobody has. */
+/* Senders with less than their share in most rounds; none where that is so of most senders. */
 static int find_starving(const struct work *w, struct incast *it)
 {
 	uint32_t players = w->e->names.count, senders = 0;
