@@ -94,7 +94,7 @@ struct run {
 	uint32_t came, done;
 	uint32_t what; /* what it measured, in struct evidence.whats; or NONE */
 	double slot_s;
-	bool is_plan, is_alone;
+	bool is_plan;
 };
 
 /* What a player says of itself in a run: a line that is about no pair. */

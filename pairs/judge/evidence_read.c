@@ -90,7 +90,6 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 		note_what(e, l, run);
 	line_text(l, LINE_schedule, schedule, sizeof(schedule));
 	run->is_plan |= strcmp(schedule, "plan") == 0;
-	run->is_alone |= line_is_true(l, LINE_alone);
 	if (!*e->schedule)
 		text_copy(e->schedule, sizeof(e->schedule), schedule);
 	if (!*e->title && line_text(l, LINE_title, title, sizeof(title)))

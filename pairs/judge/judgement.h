@@ -59,7 +59,6 @@ struct candidate {
 /* Two good players whose pair is far below what both reach elsewhere. */
 struct pair {
 	uint32_t from, to;
-	double depth;
 	enum verdict verdict; /* OPEN, GOOD or SLOW */
 	double y;
 	uint32_t tests;
@@ -231,11 +230,3 @@ static inline bool judge_may_share(const struct judgement *j, const struct candi
 
 /* True if A and B are near to each other: in one group; if groups are not known, at best there. */
 bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b);
-
-/* How many pairs may be measured side by side as if they were alone. */
-static inline uint32_t judge_at_once(const struct judgement *j)
-{
-	uint32_t room = j->e->hosts.count / TEST_SHARE;
-
-	return room ? room : 1;
-}

@@ -243,14 +243,14 @@ static double pair_depth(const struct judgement *j, const struct observation *o)
 }
 
 /* Add the pair of O unless it is there. Returns false if there are too many. */
-static bool add_pair(struct judgement *j, const struct observation *o, double depth, uint32_t most)
+static bool add_pair(struct judgement *j, const struct observation *o, uint32_t most)
 {
 	for (uint32_t i = 0; i < j->pairs; i++)
 		if (j->pair[i].from == o->from && j->pair[i].to == o->to)
 			return true;
 	if (j->pairs == most)
 		return false;
-	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .depth = depth};
+	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to};
 	return true;
 }
 
@@ -274,7 +274,7 @@ static void find_pairs(struct judgement *j)
 		const struct observation *o = &j->e->of[i];
 		double depth = parts >> o->part & 1 ? pair_depth(j, o) : NAN;
 
-		if (depth < limit && !add_pair(j, o, depth, most)) {
+		if (depth < limit && !add_pair(j, o, most)) {
 			j->pairs = 0;
 			return;
 		}
