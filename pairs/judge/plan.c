@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans the screen of few pairs at a time; then each candidate with references, and beside them as
- * many controls. No host is twice in a slot, and no two candidates of one group: what they share
- * would be taken for theirs.
+ * Plans the screen; then each candidate with references, and as many controls. No host is twice in
+ * a slot, and no two candidates of one group are: what they share would be taken for theirs.
  */
 #include "plan.h"
 
@@ -28,10 +27,9 @@ struct plan {
 	uint64_t x; /* the state of the numbers that are drawn */
 	uint32_t slot, room;
 	struct match *match; /* owned, as all lists are */
-	uint32_t matches, size;
-	uint32_t *list;      /* room for as many as there are players */
-	uint32_t *reference; /* players that are no candidates */
-	uint32_t references;
+	uint32_t matches, size, references;
+	uint32_t *list;              /* room for as many as there are players */
+	uint32_t *reference;         /* players that are no candidates */
 	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
 };
 
