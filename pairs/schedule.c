@@ -129,9 +129,11 @@ static void list_round(const struct schedule *s, uint32_t round, struct schedule
 			high = middle;
 	}
 	for (; low < s->pairs_n && s->pairs[low].round == round; low++) {
-		uint32_t a = s->pairs[low].a, b = s->pairs[low].b;
+		const struct schedule_pair *p = &s->pairs[low];
 
-		set_pair(turns, calls(a, b) ? a : b, calls(a, b) ? b : a);
+		set_pair(turns, p->client, p->server);
+		turns[p->client].rail = turns[p->server].rail = p->rail;
+		turns[p->client].part = turns[p->server].part = p->part;
 	}
 }
 
@@ -187,12 +189,12 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 	return 0;
 }
 
-int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f)
+int schedule_put(struct schedule *s, const struct schedule_pair *pair, struct fault *f)
 {
 	struct schedule_pair *more;
 
-	if (a == b)
-		return fault_raise(f, FAULT_USAGE, 0, "a pair of host %u and itself", a);
+	if (pair->client == pair->server)
+		return fault_usage(f, "name two hosts", "a pair of host %u and itself", pair->client);
 	if (s->pairs_n == SCHEDULE_PAIRS_MAX)
 		return fault_raise(f, FAULT_USAGE, 0, "a schedule of more than %u pairs",
 				   SCHEDULE_PAIRS_MAX);
@@ -200,9 +202,17 @@ int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, str
 	if (!more)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "realloc");
 	s->pairs = more;
-	s->pairs[s->pairs_n++] =
-		(struct schedule_pair){.round = round, .a = a < b ? a : b, .b = a < b ? b : a};
+	s->pairs[s->pairs_n++] = *pair;
 	return 0;
+}
+
+int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f)
+{
+	uint32_t client = calls(a, b) ? a : b;
+
+	return schedule_put(
+		s, &(struct schedule_pair){.round = round, .client = client, .server = a + b - client},
+		f);
 }
 
 static int compare_pairs(const void *x, const void *y)
@@ -211,27 +221,25 @@ static int compare_pairs(const void *x, const void *y)
 
 	if (p->round != q->round)
 		return p->round < q->round ? -1 : 1;
-	if (p->a != q->a)
-		return p->a < q->a ? -1 : 1;
-	return p->b < q->b ? -1 : p->b > q->b;
+	return p->client < q->client ? -1 : p->client > q->client;
 }
 
 /* Nobody may be in two pairs of a round. SEEN[i] is the last round of host i, plus 1. */
-static int check_rounds(const struct schedule *s, uint32_t *seen, const char *from, struct fault *f)
+static int check_round(const struct schedule_pair *p, uint32_t host, uint32_t *seen, const char *from,
+		       const struct hosts *hosts, struct fault *f)
 {
-	for (size_t i = 0; i < s->pairs_n; i++) {
-		const struct schedule_pair *p = &s->pairs[i];
-
-		if (seen[p->a] == p->round + 1 || seen[p->b] == p->round + 1)
-			return fault_raise(f, FAULT_USAGE, 0,
-					   "%s: host %u or %u has two partners in round %u", from,
-					   p->a, p->b, p->round);
-		seen[p->a] = seen[p->b] = p->round + 1;
+	if (seen[host] != p->round + 1) {
+		seen[host] = p->round + 1;
+		return 0;
 	}
-	return 0;
+	fault_raise(f, FAULT_USAGE, 0, "%s: %s has two partners in round %u", from,
+		    hosts->host[host].name, p->round);
+	fault_cause(f, "Two runs on a host would slow each other down");
+	return fault_fix(f, "put one of its pairs into another round");
 }
 
-int schedule_complete(struct schedule *s, const char *from, struct fault *f)
+int schedule_complete(struct schedule *s, const char *from, const struct hosts *hosts,
+		      struct fault *f)
 {
 	uint32_t *seen;
 	int rc;
@@ -241,9 +249,12 @@ int schedule_complete(struct schedule *s, const char *from, struct fault *f)
 	qsort(s->pairs, s->pairs_n, sizeof(*s->pairs), compare_pairs);
 	s->rounds = s->pairs[s->pairs_n - 1].round + 1;
 	seen = calloc(s->hosts, sizeof(*seen));
-	rc = seen ? check_rounds(s, seen, from, f) : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	rc = seen ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	for (const struct schedule_pair *p = s->pairs; !rc && p < s->pairs + s->pairs_n; p++)
+		rc = check_round(p, p->client, seen, from, hosts, f) ||
+		     check_round(p, p->server, seen, from, hosts, f);
 	free(seen);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 uint32_t schedule_lanes(const struct schedule *s)

@@ -27,8 +27,18 @@ enum schedule_kind {
 	SCHEDULE_LIST    /* pairs that were read */
 };
 
+/* What the pair of a plan is measured for. */
+enum schedule_part {
+	SCHEDULE_NO_PART, /* it is of no plan */
+	SCHEDULE_SCREEN,
+	SCHEDULE_TEST,
+	SCHEDULE_CONTROL
+};
+
 struct schedule_pair {
-	uint32_t round, a, b; /* a < b */
+	uint32_t round, client, server;
+	uint32_t rail; /* from 1; 0: all of the hosts */
+	enum schedule_part part;
 };
 
 struct schedule {
@@ -45,6 +55,8 @@ struct schedule_turn {
 	uint32_t peer; /* SCHEDULE_NOBODY: this host waits */
 	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
 	bool client;   /* this host starts the run */
+	uint32_t rail; /* and part: as of the pair */
+	enum schedule_part part;
 };
 
 /*
@@ -58,12 +70,17 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 void schedule_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns);
 
 /*
- * Add a pair of two hosts to a list. Returns 0, or -1 with FAULT_USAGE (too many) or FAULT_LOCAL.
- * After the last pair they are sorted: FAULT_USAGE, with FROM as their source, if there is none, or
- * if a host is in two pairs of a round.
+ * Add PAIR, of two hosts, to a list; or that of hosts A and B in ROUND, one of which is made the client.
+ * Returns 0, or -1 with FAULT_USAGE (too many) or FAULT_LOCAL. After the last pair they are sorted:
+ * FAULT_USAGE, with FROM as their source, if there is none, or if one of HOSTS is twice in a round.
  */
+int schedule_put(struct schedule *s, const struct schedule_pair *pair, struct fault *f);
 int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, struct fault *f);
-int schedule_complete(struct schedule *s, const char *from, struct fault *f);
+int schedule_complete(struct schedule *s, const char *from, const struct hosts *hosts,
+		      struct fault *f);
+
+/* The word of PART in plans; NULL: it has none. */
+const char *schedule_word(enum schedule_part part);
 
 /* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);
@@ -76,6 +93,7 @@ void schedule_release(struct schedule *s);
 /* A schedule as it is asked for on the command line. */
 struct schedule_asked {
 	const char *name; /* "quick", "incast=3", "file=FILE", … */
+	const char *plan, *rails; /* a file; the devices in it, as "mlx5_0,mlx5_1". NULL: none */
 	uint64_t seed;
 	const char *only; /* a file of hosts and pairs to which it is limited; NULL: it is not */
 	uint64_t at_once; /* pairs of a round; 0: all, */
@@ -83,9 +101,19 @@ struct schedule_asked {
 };
 
 /*
+ * Set up the list that ASKED names: a plan, "file=FILE" or "group=FILE". And read the file of `only`:
+ * hosts into CHOSEN, pairs into EXTRA. Both return 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ */
+int schedule_read(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
+		  struct fault *f);
+int schedule_read_only(const char *file, const struct hosts *hosts, bool *chosen,
+		       struct schedule *extra, struct fault *f);
+
+/*
  * Set up the schedule that is ASKED for. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  *
- * file=FILE has lines "ROUND A B", A and B as names or numbers of hosts. group=FILE has a group of
+ * file=FILE has lines "ROUND A B", A and B as names or numbers of hosts. A plan has lines "SLOT A B
+ * PART", in which A, the client, and B may be HOST/DEVICE, the same rail of both. group=FILE has a group of
  * hosts in each line; in round 0 the halves of each group meet, then each group meets each other
  * one. The file of `only` has a host in a line, whose pairs stay, or two hosts, a pair that is
  * added if it is not there.

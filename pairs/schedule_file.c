@@ -8,8 +8,6 @@
 
 #include "lines.h"
 
-#define EXTRA_MAX 8192
-
 /* Read the number TEXT. */
 static int read_number(const char *text, uint32_t most, uint32_t *to)
 {
@@ -32,8 +30,9 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 	*to = hosts_find(hosts, text);
 	if (*to != HOSTS_NONE || !read_number(text, hosts->n - 1, to))
 		return 0;
-	return fault_raise(f, FAULT_USAGE, 0, "line %u of %s: '%.64s' is none of the %u hosts",
-			   l->number, l->file, text, hosts->n);
+	return fault_usage(f, "add it to --hosts, or omit the line",
+			   "line %u of %s: '%.64s' is none of the %u hosts", l->number, l->file, text,
+			   hosts->n);
 }
 
 /* Add the pair of the last two words of L to ROUND of S. */
@@ -62,6 +61,78 @@ static int read_pairs(struct schedule *s, struct lines *l, const struct hosts *h
 		if (add_named(s, round, l, hosts, f))
 			return -1;
 	}
+	return rc;
+}
+
+static const char *const parts[] = {NULL, "screen", "test", "control"};
+
+const char *schedule_word(enum schedule_part part)
+{
+	return parts[part];
+}
+
+static enum schedule_part read_part(const char *word)
+{
+	enum schedule_part part = SCHEDULE_CONTROL;
+
+	while (part && strcmp(parts[part], word) != 0)
+		part--;
+	return part;
+}
+
+/* Cut the device off "HOST/DEVICE". Returns its place in RAILS, from 1; 0: none is named. */
+static uint32_t cut_rail(const char *rails, char *word)
+{
+	char *device = strchr(word, '/');
+
+	if (!device)
+		return 0;
+	*device++ = '\0';
+	for (uint32_t i = 1; rails; i++) {
+		size_t n = strcspn(rails, ",");
+
+		if (n == strlen(device) && strncmp(rails, device, n) == 0)
+			return i;
+		rails = rails[n] ? rails + n + 1 : NULL;
+	}
+	return SCHEDULE_NOBODY;
+}
+
+/* The line "SLOT FROM TO PART" of L. */
+static int read_planned(struct schedule *s, const struct schedule_asked *asked,
+			const struct lines *l, const struct hosts *hosts, struct fault *f)
+{
+	struct schedule_pair p = {0};
+
+	if (l->words == 4)
+		p.part = read_part(l->word[3]);
+	if (!p.part || read_number(l->word[0], (uint32_t)s->pairs_n, &p.round)) {
+		lines_refuse(l, "SLOT FROM TO PART", f);
+		fault_cause(f, "Slots count from 0; PART is screen, test or control");
+		return fault_fix(f, "let `rdmark-pairs judge --plan` write it once more");
+	}
+	p.rail = cut_rail(asked->rails, l->word[1]);
+	if (cut_rail(asked->rails, l->word[2]) != p.rail || p.rail == SCHEDULE_NOBODY)
+		return fault_usage(f, "give the --rails of the run that was judged",
+				   "line %u of %s: the devices are not the same rail of both hosts",
+				   l->number, l->file);
+	if (read_host(l, hosts, l->word[1], &p.client, f) ||
+	    read_host(l, hosts, l->word[2], &p.server, f))
+		return -1;
+	return schedule_put(s, &p, f);
+}
+
+static int read_plan(struct schedule *s, const struct schedule_asked *asked, struct lines *l,
+		     const struct hosts *hosts, struct fault *f)
+{
+	int rc;
+
+	while ((rc = lines_next(l, f)) > 0)
+		if (read_planned(s, asked, l, hosts, f))
+			return -1;
+	if (!rc && !s->pairs_n)
+		return fault_usage(f, "read the report: what measuring can tell is decided",
+				   "%s: the plan is empty", l->file);
 	return rc;
 }
 
@@ -187,61 +258,24 @@ static int read_groups(struct schedule *s, struct lines *l, const struct hosts *
 	return rc;
 }
 
-/* A schedule that consists of pairs: "group=FILE" or "file=FILE". */
-static int read_list(struct schedule *s, const char *name, const struct hosts *hosts,
-		     struct fault *f)
+int schedule_read(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
+		  struct fault *f)
 {
-	const char *file = schedule_file(name);
 	struct lines l;
-	int rc = lines_open(&l, file, f);
+	int rc = lines_open(&l, asked->plan ? asked->plan : schedule_file(asked->name), f);
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = hosts->n};
-	if (!rc)
-		rc = *name == 'g' ? read_groups(s, &l, hosts, f) : read_pairs(s, &l, hosts, f);
+	if (!rc && asked->plan)
+		rc = read_plan(s, asked, &l, hosts, f);
+	else if (!rc)
+		rc = *asked->name == 'g' ? read_groups(s, &l, hosts, f)
+					 : read_pairs(s, &l, hosts, f);
 	lines_release(&l);
-	return rc ? -1 : schedule_complete(s, file, f);
+	return rc ? -1 : schedule_complete(s, l.file, hosts, f);
 }
 
-/* Refuse NAME, which is no schedule, or was one. */
-static int refuse_name(const char *name, struct fault *f)
-{
-	static const char *const gone[][2] = {
-		{"ring", "write the pairs of the ring to a file: --schedule file=FILE"},
-		{"victim", "measure the victim with send_lat between two other nodes at the same time"},
-		{"random", "use quick, which has 8 rounds of random pairs; --seed gives others"},
-	};
-	const char *fix = "use full, quick, incast=SENDERS, group=FILE or file=FILE";
-	const char *victim = strstr(name, ",victim"), *word = victim ? victim + 1 : name;
-	size_t n = strcspn(word, "=");
-
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-		if (strlen(gone[i][0]) == n && strncmp(word, gone[i][0], n) == 0)
-			fix = gone[i][1];
-	return fault_usage(f, fix, "--schedule %.80s", name);
-}
-
-/* Set up the schedule of ASKED's name, whole. */
-static int open_whole(struct schedule *s, const struct schedule_asked *asked,
-		      const struct hosts *hosts, struct fault *f)
-{
-	const char *name = asked->name, *senders = "incast=";
-	size_t n = strlen(senders);
-	uint32_t k;
-
-	if (schedule_file(name))
-		return read_list(s, name, hosts, f);
-	if (strcmp(name, "full") == 0)
-		return schedule_init(s, SCHEDULE_FULL, hosts->n, 0, asked->seed, f);
-	if (strcmp(name, "quick") == 0)
-		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
-	if (strncmp(name, senders, n) == 0 && !read_number(name + n, UINT32_MAX - 1, &k))
-		return schedule_init(s, SCHEDULE_INCAST, hosts->n, k, asked->seed, f);
-	return refuse_name(name, f);
-}
-
-/* Read the file of `only`: hosts into CHOSEN, pairs into EXTRA. */
-static int read_only(const char *file, const struct hosts *hosts, bool *chosen,
-		     struct schedule *extra, struct fault *f)
+int schedule_read_only(const char *file, const struct hosts *hosts, bool *chosen,
+		       struct schedule *extra, struct fault *f)
 {
 	struct lines l;
 	int rc = lines_open(&l, file, f);
@@ -260,114 +294,5 @@ static int read_only(const char *file, const struct hosts *hosts, bool *chosen,
 		}
 	}
 	lines_release(&l);
-	return rc;
-}
-
-/*
- * Add the chosen pairs of the schedule WHOLE; what is left of one of its rounds after AT_ONCE pairs
- * gets rounds of its own. *ROUND is that of the next one.
- */
-static int add_chosen(struct schedule *s, const struct schedule *whole, const bool *chosen,
-		      uint32_t at_once, uint32_t *round, struct fault *f)
-{
-	struct schedule_turn *turns = calloc(whole->hosts, sizeof(*turns));
-	int rc = turns ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
-
-	for (uint32_t r = 0; !rc && r < whole->rounds; r++) {
-		uint32_t n = 0;
-
-		schedule_round(whole, r, turns);
-		for (uint32_t i = 0; !rc && i < whole->hosts; i++)
-			if (turns[i].client && (!chosen || chosen[i] || chosen[turns[i].peer]))
-				rc = schedule_add(s, *round + n++ / at_once, i, turns[i].peer, f);
-		*round += n / at_once + (n % at_once != 0);
-	}
-	free(turns);
-	return rc;
-}
-
-static bool has_pair(const struct schedule *s, const struct schedule_pair *p)
-{
-	for (size_t i = 0; i < s->pairs_n; i++)
-		if (s->pairs[i].a == p->a && s->pairs[i].b == p->b)
-			return true;
-	return false;
-}
-
-/* Add the pairs of EXTRA that S does not have, from round FIRST on, at most AT_ONCE in a round. */
-static int add_extra(struct schedule *s, const struct schedule *extra, uint32_t first,
-		     uint32_t at_once, struct fault *f)
-{
-	/* Of each round from FIRST on, its pairs; of each host, the round after its last pair. */
-	uint32_t *used = calloc(extra->pairs_n + 1, sizeof(*used));
-	uint32_t *next = calloc(s->hosts, sizeof(*next));
-	int rc = used && next ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
-
-	for (size_t i = 0; !rc && i < extra->pairs_n; i++) {
-		const struct schedule_pair *p = &extra->pairs[i];
-		uint32_t round = next[p->a] > next[p->b] ? next[p->a] : next[p->b];
-
-		if (has_pair(s, p))
-			continue;
-		while (used[round] == at_once)
-			round++;
-		used[round]++;
-		next[p->a] = next[p->b] = round + 1;
-		rc = schedule_add(s, first + round, p->a, p->b, f);
-	}
-	free(used);
-	free(next);
-	return rc;
-}
-
-/*
- * Fill S with those pairs of WHOLE of which a host is CHOSEN (NULL: all), in the rounds that still
- * have pairs, and with the pairs of EXTRA that are not among them. A round with more than AT_ONCE
- * pairs becomes several.
- */
-static int add_parts(struct schedule *s, const struct schedule *whole, const bool *chosen,
-		     const struct schedule *extra, uint32_t at_once, struct fault *f)
-{
-	uint32_t round = 0;
-
-	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = whole->hosts};
-	if (schedule_lanes(whole) > 1)
-		return fault_usage(f,
-				   "omit --only, --alone and --at-once, or use another "
-				   "--schedule",
-				   "parts of an incast");
-	if (extra->pairs_n > EXTRA_MAX)
-		return fault_raise(f, FAULT_USAGE, 0, "--only with more than %d pairs", EXTRA_MAX);
-	if (add_chosen(s, whole, chosen, at_once, &round, f) ||
-	    add_extra(s, extra, round, at_once, f))
-		return -1;
-	return schedule_complete(s, chosen ? "--only" : "--at-once", f);
-}
-
-int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
-		  struct fault *f)
-{
-	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
-	struct schedule whole = {0}, extra = {.kind = SCHEDULE_LIST, .hosts = hosts->n};
-	bool *chosen = NULL;
-	int rc = open_whole(&whole, asked, hosts, f);
-
-	*s = (struct schedule){0};
-	if (!rc && !asked->only && at_once >= hosts->n) {
-		*s = whole;
-		return 0;
-	}
-	if (!rc && asked->only) {
-		chosen = calloc(hosts->n, sizeof(*chosen));
-		rc = chosen ? read_only(asked->only, hosts, chosen, &extra, f)
-			    : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
-	}
-	if (!rc)
-		rc = add_parts(s, &whole, chosen, &extra, at_once, f);
-	if (rc)
-		schedule_release(s);
-	schedule_release(&whole);
-	schedule_release(&extra);
-	free(chosen);
 	return rc;
 }

@@ -167,6 +167,8 @@ static void read_document(struct outcome *o, const json_t *d, bool latency)
 	read_cpu(o, last);
 	o->client_ns = clock_of(json_object_get(ends, "client"));
 	o->server_ns = clock_of(json_object_get(ends, "server"));
+	o->client_gbps = number_of(json_object_get(ends, "client"), "rate_gbps");
+	o->server_gbps = number_of(json_object_get(ends, "server"), "rate_gbps");
 	read_findings(o, last);
 	if (json_is_object(error))
 		read_error(o, error);

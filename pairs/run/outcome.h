@@ -29,6 +29,7 @@ struct outcome {
 	enum outcome_end fault;
 	char error[400], fix[300];    /* without a document the error ends with its fix */
 	int64_t server_ns, client_ns; /* the clocks of both; 0: unknown */
+	double server_gbps, client_gbps; /* the rates of the ports that it used; 0: unknown */
 	struct outcome_finding {
 		char id[48];
 		enum outcome_end end;

@@ -17,16 +17,18 @@
 /* Rounds have passed: those between were missed, and the turns of this one begin. */
 static void begin_round(struct run *r, int64_t round)
 {
-	int64_t before = r->round;
+	static const struct schedule_turn waits = {.peer = SCHEDULE_NOBODY};
+	const struct schedule_turn *turn = &r->turns[r->players.self];
 
 	/* Was the slot long enough? */
-	if (before == 0 && r->longest_ns > timetable_cut_ns(&r->time))
+	if (!r->looked && r->longest_ns > timetable_cut_ns(&r->time))
 		r->needed_s = ceil((double)(r->longest_ns * r->time.parts) / 1e8 * 1.5) / 10;
-	for (r->round = before + 1; r->round <= round && r->round < (int64_t)r->time.rounds;
-	     r->round++) {
+	r->looked |= r->longest_ns > 0;
+	for (r->round++; r->round <= round && r->round < (int64_t)r->time.rounds; r->round++) {
 		schedule_round(&r->schedule, (uint32_t)r->round, r->turns);
 		for (unsigned i = 0; i < r->players.rails; i++)
-			run_seat_turn(r, &r->seat[i], &r->turns[r->players.self]);
+			run_seat_turn(r, &r->seat[i],
+				      turn->rail && turn->rail != i + 1 ? &waits : turn);
 	}
 	r->round = round;
 	if (round < (int64_t)r->time.rounds)

@@ -80,7 +80,8 @@ struct run {
 	unsigned servers;
 	int64_t round;       /* as timetable_round() */
 	uint64_t restarts;   /* of servers */
-	uint64_t longest_ns; /* of the runs of the first round that was played */
+	uint64_t longest_ns; /* of the runs until the first round was over in which there were any */
+	bool looked;         /* and that was so */
 	double needed_s;     /* the slot that it would have taken; 0: this one was enough */
 	bool stopping;       /* after a signal */
 	int deaf;            /* errno: nobody takes our lines */

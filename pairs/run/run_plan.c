@@ -29,6 +29,8 @@ static const struct option_row options[] = {
 	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX,
 	       "seed of the random pairs (1)"),
 	OPTION(slot_ns, "slot", "S", COMMAND_TIME, 0, "length of a slot in seconds (from -D)"),
+	OPTION(schedule.plan, "plan", "FILE", COMMAND_TEXT, 0,
+	       "the pairs that judge --plan wrote, not a schedule's"),
 	OPTION(one_way, "one-way", NULL, COMMAND_FLAG, 0, "do not measure the second direction"),
 	OPTION(schedule.only, "only", "FILE", COMMAND_TEXT, 0,
 	       "only the pairs of these hosts, one a line"),
@@ -76,6 +78,12 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 		.schedule = {.name = "quick", .seed = 1},
 	};
 	rc = command_read(run_options_command(), a, argv, &a->program, f);
+	if (a->schedule.plan) /* it says how many at once, and that is few */
+		a->schedule = (struct schedule_asked){.name = "plan",
+						      .plan = a->schedule.plan,
+						      .rails = a->players.rails,
+						      .seed = a->schedule.seed,
+						      .alone = true};
 	if (rc || a->start_s > 0 || a->dry_run)
 		return rc;
 	fault_raise(f, FAULT_USAGE, 0, "--start is missing");
@@ -89,7 +97,9 @@ static bool is_incast(const struct run *r)
 
 bool run_reversed(const struct run *r, unsigned part)
 {
-	return r->line.both_ways && (part == 1 || (is_incast(r) && r->line.to_client));
+	bool client_sends = is_incast(r) || (r->asked.schedule.plan && r->time.parts == 1);
+
+	return r->line.both_ways && (part == 1 || (client_sends && r->line.to_client));
 }
 
 /* The length of a slot: --slot, or the runs of -D and what they need more. */
@@ -167,8 +177,9 @@ static int check_name(struct run *r)
 	struct schedule_asked named = {.name = r->asked.schedule.name};
 	struct hosts many = {.n = SCHEDULE_HOSTS_MAX};
 
-	return schedule_file(named.name) ? 0
-					 : schedule_open(&r->schedule, &named, &many, &r->fault);
+	return r->asked.schedule.plan || schedule_file(named.name)
+		       ? 0
+		       : schedule_open(&r->schedule, &named, &many, &r->fault);
 }
 
 /* All but the start. */

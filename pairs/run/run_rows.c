@@ -80,6 +80,12 @@ static json_t *word(const char *text)
 	return text && *text ? json_string(text) : NULL;
 }
 
+/* A rate in Gb/s; NULL: not known. */
+static json_t *rate(double gbps)
+{
+	return gbps > 0 ? json_real(gbps) : NULL;
+}
+
 static const char *name_of(const struct run *r, uint32_t host)
 {
 	return r->players.hosts.host[host].name;
@@ -166,7 +172,7 @@ void run_say_player(struct run *r, unsigned rail)
 			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
 			  options, "unit", r->line.latency ? "us" : "gbps", "port_gbps",
-			  gbps > 0 ? json_real(gbps) : NULL, "at_once",
+			  rate(gbps), "at_once",
 			  at_once ? json_integer((json_int_t)at_once) : NULL, "title",
 			  word(r->asked.title)));
 	say(r, m);
@@ -221,11 +227,13 @@ static json_t *pair_line(const struct run *r, unsigned rail, const struct run_tu
 	/* The client sends the payload, unless it is reversed; of a READ the other way. */
 	bool from_client = r->line.to_client == run_reversed(r, t->part);
 
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*}", "kind", "pair", "run",
-			 r->id, "round", (json_int_t)t->round, "from",
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
+			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
 			 from_client ? client : server, "to", from_client ? server : client,
 			 "client", client, "alone", r->asked.schedule.alone, "from_rail",
-			 word(name), "to_rail", word(name));
+			 word(name), "to_rail", word(name), "part",
+			 word(schedule_word(t->turn.part)), "slot",
+			 t->turn.part ? json_integer(t->round) : NULL);
 }
 
 static void put_findings(const struct run *r, const struct run_turn *t, const struct outcome *o,
@@ -251,16 +259,18 @@ static json_t *cpu_percent(double part)
 	return isnan(part) ? NULL : json_real(round(part * 1e3) / 10);
 }
 
-/* What a figure is worth: whether the threads of both ends had their CPUs. */
+/* What a figure is worth: the ports of both ends, and whether their threads had their CPUs. */
 static void put_worth(json_t *m, const struct outcome *o)
 {
 	bool from_client = json_equal(json_object_get(m, "from"), json_object_get(m, "client"));
 
-	json_object_update_new(m,
-			       json_pack("{s:o*, s:o*}", "from_cpu_percent",
-					 cpu_percent(from_client ? o->client_cpu : o->server_cpu),
-					 "to_cpu_percent",
-					 cpu_percent(from_client ? o->server_cpu : o->client_cpu)));
+	json_object_update_new(
+		m, json_pack("{s:o*, s:o*, s:o*, s:o*}", "from_cpu_percent",
+			     cpu_percent(from_client ? o->client_cpu : o->server_cpu),
+			     "to_cpu_percent",
+			     cpu_percent(from_client ? o->server_cpu : o->client_cpu),
+			     "from_port_gbps", rate(from_client ? o->client_gbps : o->server_gbps),
+			     "to_port_gbps", rate(from_client ? o->server_gbps : o->client_gbps)));
 }
 
 void run_say_pair(struct run *r, const struct run_seat *seat, const struct run_turn *t,

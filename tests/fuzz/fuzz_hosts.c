@@ -58,11 +58,15 @@ static void check_schedule(const struct hosts *h, const char *kind)
 	struct schedule_turn *turn = calloc(h->n, sizeof(*turn));
 	char name[80];
 	struct schedule_asked asked = {.name = name, .only = *kind ? NULL : file};
+	bool plan = strcmp(kind, "plan") == 0;
 	struct fault f = {0};
 	struct schedule s;
 
 	snprintf(name, sizeof(name), *kind ? "%s=%s" : "full", kind, file);
+	asked.plan = plan ? file : NULL;
+	asked.rails = "a,b";
 	if (schedule_open(&s, &asked, h, &f) == 0) {
+		FUZZ_CHECK(!plan || s.rounds <= s.pairs_n);
 		for (uint32_t round = 0; round < s.rounds && round < 50; round++) {
 			schedule_round(&s, round, turn);
 			for (uint32_t i = 0; i < h->n; i++)
@@ -98,6 +102,7 @@ static void use(struct hosts *h)
 		if (h->n <= PLENTY) {
 			check_schedule(h, "file");
 			check_schedule(h, "group");
+			check_schedule(h, "plan");
 			check_schedule(h, "");
 		}
 	}
