@@ -19,8 +19,8 @@ struct host {
 	char name[HOSTS_NAME_BYTES];
 	char address[HOSTS_NAME_BYTES]; /* "": reached by its name */
 	uint16_t port;                  /* 0: that of its number */
-	/* Of a sweep: it has begun; it has come to its end; nothing is started there any more. */
-	bool came, done, left_out;
+	/* Of a sweep: it has begun; it has come to its end; the plan has it; nothing is started there. */
+	bool came, done, planned, left_out;
 };
 
 struct hosts {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/composed.h"
 
 /* Read IN to its end into l->text, ended by a 0. Returns an errno, 0 if it is read. */
 static int read_all(struct lines *l, FILE *in)
@@ -87,32 +86,4 @@ void lines_release(struct lines *l)
 {
 	free(l->text);
 	l->text = NULL;
-}
-
-char *lines_join(const char *file, unsigned *count, struct fault *f)
-{
-	const char *before = LINES_JOINED;
-	bool whole = true; /* it would be read again as it is */
-	struct composed joined;
-	FILE *to = composed_open(&joined);
-	struct lines l = {0};
-	char *text;
-	int rc = to ? lines_open(&l, file, f) : 0;
-
-	*count = 0;
-	for (; to && !rc && (rc = lines_next(&l, f)) > 0; rc = 0, ++*count)
-		for (unsigned i = 0; i < l.words; i++) {
-			whole &= !strchr(l.word[i], '+');
-			fprintf(to, "%s%s", before, l.word[i]);
-			before = i + 1 < l.words ? "," : "+";
-		}
-	lines_release(&l);
-	text = composed_close(&joined);
-	if (text && (rc || !whole || !joined.used || joined.used > LINES_JOINED_MAX)) {
-		free(text);
-		text = rc ? NULL : strdup(file);
-	}
-	if (!text)
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "malloc");
-	return text;
 }

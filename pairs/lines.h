@@ -15,7 +15,6 @@
 #define LINES_BYTES_MAX  (64 << 20)
 #define LINES_WORDS_MAX  4096 /* in a line */
 #define LINES_JOINED     "lines:"
-#define LINES_JOINED_MAX 40000 /* bytes: of a word of a command line the kernel takes 128 KiB */
 
 struct lines {
 	const char *file;
@@ -38,9 +37,3 @@ void lines_release(struct lines *l);
 
 /* True if FILE is lines already, and names no file. */
 bool lines_are_joined(const char *file);
-
-/*
- * FILE as one word "lines:…"; its name, if that would be too long, or a word has a "+". *COUNT is
- * the number of its lines. The caller frees it. NULL with FAULT_USAGE or FAULT_LOCAL.
- */
-char *lines_join(const char *file, unsigned *count, struct fault *f);

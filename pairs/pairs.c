@@ -13,7 +13,7 @@ static const char usage[] =
 	"rdmark-pairs " RDMARK_VERSION ": which node, rail or link of a cluster is slow?\n"
 	"\n"
 	"  rdmark-pairs sweep --launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]\n"
-	"      measure pairs of nodes, judge them, measure the suspects again, report\n"
+	"      measure pairs of nodes, judge them, test who may be slow, report\n"
 	"  rdmark-pairs run --start EPOCH [OPTION...] [-- PROGRAM [OPTION...]]\n"
 	"      measure the pairs of this host; start it on every host at once\n"
 	"  rdmark-pairs judge [OPTION...] FILE...\n"

@@ -20,14 +20,17 @@ const struct command *run_options_command(void);
 int run_command(char **argv);
 int sweep_command(char **argv);
 
+struct run_times {
+	double slot_s, lasts_s; /* with hosts that are not known: at most */
+};
+
 /*
  * What would `run` refuse with ARGV on every host? Checked here, before a launcher starts it there:
  * the options, the program's, and, of the hosts of --hosts, the schedule and the ports. With --dry-run
- * it says on standard output what the run would be. *LASTS_S (NULL: of no interest) is how long it
- * lasts, or with hosts that are not known, at most.
+ * it says on standard output what the run would be. TIMES (NULL: of no interest) is how long it lasts.
  * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
-int run_check(char **argv, double *lasts_s, struct fault *f);
+int run_check(char **argv, struct run_times *times, struct fault *f);
 
 /*
  * What would `judge` refuse with ARGV, whatever is in the files that it judges? It reads what it

@@ -95,19 +95,16 @@ struct schedule_asked {
 	const char *name; /* "quick", "incast=3", "file=FILE", … */
 	const char *plan, *rails; /* a file; the devices in it, as "mlx5_0,mlx5_1". NULL: none */
 	uint64_t seed;
-	const char *only; /* a file of hosts and pairs to which it is limited; NULL: it is not */
 	uint64_t at_once; /* pairs of a round; 0: all, */
 	bool alone;       /* or one, and nothing else disturbs it */
 };
 
 /*
- * Set up the list that ASKED names: a plan, "file=FILE" or "group=FILE". And read the file of `only`:
- * hosts into CHOSEN, pairs into EXTRA. Both return 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
+ * Set up the list that ASKED names: a plan, "file=FILE" or "group=FILE". Returns 0, or -1 with
+ * FAULT_USAGE or FAULT_LOCAL.
  */
 int schedule_read(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f);
-int schedule_read_only(const char *file, const struct hosts *hosts, bool *chosen,
-		       struct schedule *extra, struct fault *f);
 
 /*
  * Set up the schedule that is ASKED for. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
@@ -115,8 +112,7 @@ int schedule_read_only(const char *file, const struct hosts *hosts, bool *chosen
  * file=FILE has lines "ROUND A B", A and B as names or numbers of hosts. A plan has lines "SLOT A B
  * PART", in which A, the client, and B may be HOST/DEVICE, the same rail of both. group=FILE has a group of
  * hosts in each line; in round 0 the halves of each group meet, then each group meets each other
- * one. The file of `only` has a host in a line, whose pairs stay, or two hosts, a pair that is
- * added if it is not there.
+ * one.
  */
 int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f);

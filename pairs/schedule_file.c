@@ -35,35 +35,6 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 			   hosts->n);
 }
 
-/* Add the pair of the last two words of L to ROUND of S. */
-static int add_named(struct schedule *s, uint32_t round, const struct lines *l,
-		     const struct hosts *hosts, struct fault *f)
-{
-	char *const *name = l->word + l->words - 2;
-	uint32_t a, b;
-
-	if (read_host(l, hosts, name[0], &a, f) || read_host(l, hosts, name[1], &b, f))
-		return -1;
-	return schedule_add(s, round, a, b, f);
-}
-
-/* Lines "ROUND A B". */
-static int read_pairs(struct schedule *s, struct lines *l, const struct hosts *hosts,
-		      struct fault *f)
-{
-	int rc;
-
-	while ((rc = lines_next(l, f)) > 0) {
-		uint32_t round;
-
-		if (l->words != 3 || read_number(l->word[0], SCHEDULE_PAIRS_MAX, &round))
-			return lines_refuse(l, "ROUND HOST HOST", f);
-		if (add_named(s, round, l, hosts, f))
-			return -1;
-	}
-	return rc;
-}
-
 static const char *const parts[] = {NULL, "screen", "test", "control"};
 
 const char *schedule_word(enum schedule_part part)
@@ -98,18 +69,18 @@ static uint32_t cut_rail(const char *rails, char *word)
 	return SCHEDULE_NOBODY;
 }
 
-/* The line "SLOT FROM TO PART" of L. */
-static int read_planned(struct schedule *s, const struct schedule_asked *asked,
-			const struct lines *l, const struct hosts *hosts, struct fault *f)
+/* The line of L: "ROUND A B", or of a plan "SLOT FROM TO PART". */
+static int read_pair(struct schedule *s, const struct schedule_asked *asked, const struct lines *l,
+		     const struct hosts *hosts, struct fault *f)
 {
-	struct schedule_pair p = {0};
+	uint32_t most = asked->plan ? (uint32_t)s->pairs_n : SCHEDULE_PAIRS_MAX;
+	struct schedule_pair p = {.part = l->words == 4 ? read_part(l->word[3]) : SCHEDULE_NO_PART};
 
-	if (l->words == 4)
-		p.part = read_part(l->word[3]);
-	if (!p.part || read_number(l->word[0], (uint32_t)s->pairs_n, &p.round)) {
-		lines_refuse(l, "SLOT FROM TO PART", f);
-		fault_cause(f, "Slots count from 0; PART is screen, test or control");
-		return fault_fix(f, "let `rdmark-pairs judge --plan` write it once more");
+	if (l->words < 3 || read_number(l->word[0], most, &p.round) ||
+	    (asked->plan ? !p.part : l->words > 3)) {
+		lines_refuse(l, asked->plan ? "SLOT FROM TO PART" : "ROUND HOST HOST", f);
+		fault_cause(f, "Numbers count from 0; the PART of a plan is screen, test or control");
+		return fault_fix(f, "correct that line; a plan is written by `rdmark-pairs judge --plan`");
 	}
 	p.rail = cut_rail(asked->rails, l->word[1]);
 	if (cut_rail(asked->rails, l->word[2]) != p.rail || p.rail == SCHEDULE_NOBODY)
@@ -119,18 +90,19 @@ static int read_planned(struct schedule *s, const struct schedule_asked *asked,
 	if (read_host(l, hosts, l->word[1], &p.client, f) ||
 	    read_host(l, hosts, l->word[2], &p.server, f))
 		return -1;
-	return schedule_put(s, &p, f);
+	return asked->plan ? schedule_put(s, &p, f)
+			   : schedule_add(s, p.round, p.client, p.server, f);
 }
 
-static int read_plan(struct schedule *s, const struct schedule_asked *asked, struct lines *l,
-		     const struct hosts *hosts, struct fault *f)
+static int read_pairs(struct schedule *s, const struct schedule_asked *asked, struct lines *l,
+		      const struct hosts *hosts, struct fault *f)
 {
 	int rc;
 
 	while ((rc = lines_next(l, f)) > 0)
-		if (read_planned(s, asked, l, hosts, f))
+		if (read_pair(s, asked, l, hosts, f))
 			return -1;
-	if (!rc && !s->pairs_n)
+	if (!rc && !s->pairs_n && asked->plan)
 		return fault_usage(f, "read the report: what measuring can tell is decided",
 				   "%s: the plan is empty", l->file);
 	return rc;
@@ -265,34 +237,9 @@ int schedule_read(struct schedule *s, const struct schedule_asked *asked, const 
 	int rc = lines_open(&l, asked->plan ? asked->plan : schedule_file(asked->name), f);
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = hosts->n};
-	if (!rc && asked->plan)
-		rc = read_plan(s, asked, &l, hosts, f);
-	else if (!rc)
+	if (!rc)
 		rc = *asked->name == 'g' ? read_groups(s, &l, hosts, f)
-					 : read_pairs(s, &l, hosts, f);
+					 : read_pairs(s, asked, &l, hosts, f);
 	lines_release(&l);
 	return rc ? -1 : schedule_complete(s, l.file, hosts, f);
-}
-
-int schedule_read_only(const char *file, const struct hosts *hosts, bool *chosen,
-		       struct schedule *extra, struct fault *f)
-{
-	struct lines l;
-	int rc = lines_open(&l, file, f);
-
-	while (!rc && (rc = lines_next(&l, f)) > 0) {
-		uint32_t host;
-
-		if (l.words > 2) {
-			rc = lines_refuse(&l, "a host, or two", f);
-		} else if (l.words == 2) {
-			rc = add_named(extra, 0, &l, hosts, f);
-		} else {
-			rc = read_host(&l, hosts, l.word[0], &host, f);
-			if (!rc)
-				chosen[host] = true;
-		}
-	}
-	lines_release(&l);
-	return rc;
 }

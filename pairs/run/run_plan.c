@@ -32,8 +32,6 @@ static const struct option_row options[] = {
 	OPTION(schedule.plan, "plan", "FILE", COMMAND_TEXT, 0,
 	       "the pairs that judge --plan wrote, not a schedule's"),
 	OPTION(one_way, "one-way", NULL, COMMAND_FLAG, 0, "do not measure the second direction"),
-	OPTION(schedule.only, "only", "FILE", COMMAND_TEXT, 0,
-	       "only the pairs of these hosts, one a line"),
 	OPTION(schedule.at_once, "at-once", "N", COMMAND_COUNT, SCHEDULE_HOSTS_MAX,
 	       "at most N pairs in a slot"),
 	OPTION(schedule.alone, "alone", NULL, COMMAND_FLAG, 0,
@@ -252,7 +250,7 @@ static double longest_s(const struct run *r)
 	return fmax(rounds, SCHEDULE_HOSTS_MAX) * slot_s;
 }
 
-int run_check(char **argv, double *lasts_s, struct fault *f)
+int run_check(char **argv, struct run_times *times, struct fault *f)
 {
 	struct run r = {.stop.fd = -1};
 	int rc = run_options(&r.asked, argv, &r.fault);
@@ -262,8 +260,8 @@ int run_check(char **argv, double *lasts_s, struct fault *f)
 		rc = make_plan(&r);
 	if (!rc && r.asked.dry_run)
 		say_plan(&r);
-	if (!rc && lasts_s)
-		*lasts_s = longest_s(&r);
+	if (!rc && times)
+		*times = (struct run_times){(double)r.time.slot_ns / 1e9, longest_s(&r)};
 	if (rc)
 		*f = r.fault;
 	run_plan_release(&r);

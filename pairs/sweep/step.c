@@ -79,21 +79,13 @@ static void read_player(struct step *s, struct host *host, const json_t *o)
 	double rounds = json_number_value(json_object_get(o, "rounds"));
 	double slot_s = json_number_value(json_object_get(o, "slot_s"));
 	double end_s = s->start_s + rounds * slot_s;
-	json_int_t hosts = json_integer_value(json_object_get(o, "hosts"));
 
 	s->players++;
 	if (host)
 		host->came = true;
-	if (hosts > (json_int_t)s->asked && hosts <= SCHEDULE_HOSTS_MAX)
-		s->asked = (unsigned)hosts;
 	if (!(rounds > 0 && slot_s > 0 && end_s < s->start_s + s->lasts_s + 1) || end_s <= s->end_s)
 		return;
-	if (s->again && !(s->end_s > 0)) /* that can last longer than all that was before */
-		fprintf(stderr,
-			"%s" PAIRS ": pairs to measure again: %u, in %.0f slots of %g s: about "
-			"%.0f s\n",
-			isatty(STDERR_FILENO) ? "\r\033[K" : "", s->again, rounds, slot_s,
-			ceil(rounds * slot_s));
+	s->rounds = rounds;
 	s->end_s = end_s;
 	if (!s->told)
 		s->deadline_ns = clock_now_ns() + (uint64_t)((left_s(s) + GRACE_S) * 1e9);
@@ -114,10 +106,10 @@ static void read_line(struct step *s, const char *line, size_t n)
 		read_player(s, host, o);
 	} else if (strcmp(kind, "done") == 0) {
 		s->ends++;
+		s->complete += s->rounds > 0 &&
+			       json_number_value(json_object_get(o, "rounds")) >= s->rounds;
 		if (host)
 			host->done = true;
-		s->needed_s =
-			fmax(s->needed_s, json_number_value(json_object_get(o, "slot_needed_s")));
 	} else if (strcmp(kind, "server") == 0 && strcmp(json_text_at(o, "cause"), "port") == 0 &&
 		   !s->pairs && !*s->taken) {
 		/* One that never began, because of another sweep's. */

@@ -18,14 +18,13 @@ struct step {
 	int out;             /* the file */
 	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
 	double lasts_s;      /* from then on, at most */
-	unsigned again;      /* pairs that it measures again; 0: it does not */
 	struct hosts *hosts; /* none: they are not known */
 	/* Of the lines: */
-	unsigned players, ends; /* processes that have begun, and those that have ended */
+	unsigned players, ends; /* processes that have begun, and those that have ended, */
+	unsigned complete;      /* and that after the last round of all */
 	unsigned pairs, failed; /* runs, and those without a figure */
-	unsigned asked;         /* hosts that there should be */
+	double rounds;          /* of the schedule */
 	double end_s;           /* when the last slot is over; 0: not known */
-	double needed_s;        /* the longest slot that a host would have needed; 0: none */
 	char taken[64];         /* the first host whose port is in use */
 	bool overdue;           /* the launcher had to be ended */
 	int status;             /* of the launcher, as a shell shows it */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The command sweep: measures pairs of all nodes, judges them, measures the suspects again with
- * little else on the fabric, and judges all of it.
+ * The command sweep: measures pairs of all nodes, judges them, measures what the judge plans, and
+ * judges all of it, until nothing is planned.
  */
 #include "sweep.h"
 
@@ -16,44 +16,45 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "pairs/lines.h"
 #include "pairs/pairs.h"
 #include "report/document.h"
 #include "report/list.h"
+#include "plan.h"
 #include "step.h"
 
-#define START_IN_S    5
-#define RETEST_FOR_NS UINT64_C(300000000000)
-#define ALONE_SHARE   8 /* one host in four is busy when this share of all hosts is pairs */
+#define START_IN_S  5
+#define TEST_FOR_NS UINT64_C(300000000000)
+
+#define NOTHING_COUNTS "this did not come to its end, and nothing of it counts"
 
 /*
- * The words of `run` on each node, with FIRST and MORE (NULL: none): of two equal options run takes
- * the second. Those that run would refuse there are refused here.
+ * The words of `run` on each node, with FIRST, and for PLAN, unless that is NULL. Those that run would
+ * refuse there are refused here.
  */
 static int put_run(struct node_sweep *s, struct words *command, const char *first,
-		   char *const *more)
+		   const struct plan *plan)
 {
 	words_put(command, s->own);
 	words_put(command, "run");
 	words_put_all(command, s->run.word);
-	sweep_put_hosts(s, command);
+	sweep_put_hosts(s, plan ? plan->words : NULL, command);
 	words_put(command, first);
-	if (more)
-		words_put_all(command, more);
+	if (plan) /* of two equal options run takes the second */
+		words_put(command, plan->limit);
 	words_put_all(command, s->program.word);
 	if (command->count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
-	return run_check(command->word + 2, &s->lasts_s, &s->fault);
+	return run_check(command->word + 2, &s->times, &s->fault);
 }
 
 /* The command line that starts it on all nodes at START_S. NULL with the fault raised. */
-static char **make_run(struct node_sweep *s, double start_s, char *const *more)
+static char **make_run(struct node_sweep *s, double start_s, const struct plan *plan)
 {
 	struct words command = {0};
 	char start[32];
 
 	snprintf(start, sizeof(start), "--start=%.0f", start_s);
-	if (put_run(s, &command, start, more))
+	if (put_run(s, &command, start, plan))
 		return NULL;
 	return launch_command(&s->launch, command.word, &s->known, &s->fault);
 }
@@ -65,8 +66,8 @@ static void make_judge(struct node_sweep *s, struct words *command)
 	words_put(command, "judge");
 	words_put(command, "--suspects");
 	words_put(command, s->suspects);
-	words_put(command, "--retest");
-	words_put(command, s->retest);
+	words_put(command, "--plan");
+	words_put(command, s->plan);
 	if (s->travels[0]) {
 		words_put(command, "--hosts");
 		words_put(command, s->travels[0]);
@@ -105,18 +106,45 @@ static int prepare(struct node_sweep *s)
 	return document_put(s->suspects, "", &s->stop, &s->fault);
 }
 
-/* Run STEP on all nodes, with MORE options. */
-static int run_step(struct node_sweep *s, struct step *step, char *const *more)
+/* Slots of PLAN for which there is time. */
+static unsigned slots_of(const struct node_sweep *s, const struct plan *plan)
+{
+	double fit = (double)s->test_for_ns / 1e9 / s->times.slot_s;
+
+	return fit < plan->slots ? (unsigned)fit : plan->slots;
+}
+
+/* Say what is about to be measured, and how long that takes. */
+static void say_plan(const struct node_sweep *s, const struct plan *plan)
+{
+	unsigned slots = slots_of(s, plan);
+	char what[80] = "screening with few pairs at a time", part[64] = "";
+
+	if (plan->tests && plan->candidates)
+		snprintf(what, sizeof(what), "testing %zu candidate%s with controls",
+			 plan->candidates, plan->candidates == 1 ? "" : "s");
+	else if (plan->tests)
+		snprintf(what, sizeof(what), "testing pairs with controls");
+	if (slots < plan->slots)
+		snprintf(part, sizeof(part), "the first %u of ", slots);
+	fprintf(stderr, PAIRS ": %s: %s%u slots of %g s, %.0f s\n", what, part, plan->slots,
+		s->times.slot_s, ceil(slots * s->times.slot_s));
+}
+
+/* Run STEP on all nodes, for PLAN or, if that is NULL, the schedule. */
+static int run_step(struct node_sweep *s, struct step *step, const struct plan *plan)
 {
 	int rc;
 
 	step->out = s->out;
 	step->start_s = ceil((double)clock_utc_ns() / 1e9 + s->start_in_s);
 	step->name = s->launch.words;
-	step->command = make_run(s, step->start_s, more);
+	step->command = make_run(s, step->start_s, plan);
 	if (!step->command)
 		return -1;
-	step->lasts_s = s->lasts_s;
+	step->lasts_s = s->times.lasts_s;
+	if (plan)
+		say_plan(s, plan);
 	rc = step_run(step, &s->stop, &s->fault);
 	if (step->overdue)
 		fprintf(stderr,
@@ -126,7 +154,10 @@ static int run_step(struct node_sweep *s, struct step *step, char *const *more)
 	return rc;
 }
 
-/* Leave out those hosts that have not begun, or not come to their end. Returns how many. */
+/*
+ * Leave out those hosts that have not begun, or those that have not come to their end and are in no
+ * plan. Returns how many.
+ */
 static uint32_t leave_out(struct node_sweep *s, bool begun)
 {
 	uint32_t n = 0;
@@ -134,7 +165,7 @@ static uint32_t leave_out(struct node_sweep *s, bool begun)
 	for (uint32_t i = 0; i < s->known.n; i++) {
 		struct host *h = &s->known.host[i];
 
-		h->left_out |= begun ? !h->came : !h->done;
+		h->left_out |= begun ? !h->came : !h->done && !h->planned;
 		n += h->left_out;
 	}
 	return n;
@@ -158,21 +189,23 @@ static bool can_do_without(struct node_sweep *s, const struct step *step)
 	return true;
 }
 
-/* Measure all pairs. Hosts that have not come to their end are left out from then on. */
-static int measure(struct node_sweep *s, struct step *step)
+/* Measure all pairs of PLAN, or of the schedule. */
+static int measure(struct node_sweep *s, struct step *step, const struct plan *plan)
 {
-	int rc = run_step(s, step, NULL);
+	off_t before = lseek(s->out, 0, SEEK_END);
+	int rc;
 
+	for (uint32_t i = 0; i < s->known.n; i++)
+		s->known.host[i].came = s->known.host[i].done = false;
+	rc = run_step(s, step, plan);
 	if (!rc && can_do_without(s, step)) {
 		*step = (struct step){.hosts = &s->known};
-		if (ftruncate(s->out, 0))
+		if (ftruncate(s->out, before))
 			return fault_raise(&s->fault, FAULT_LOCAL, errno, "emptying %s", s->output);
-		rc = run_step(s, step, NULL);
+		rc = run_step(s, step, plan);
 	}
-	if (*step->taken && ftruncate(s->out, 0))
+	if (*step->taken && ftruncate(s->out, before))
 		return -1;
-	if (!rc && step->ends)
-		leave_out(s, false);
 	return rc;
 }
 
@@ -206,80 +239,80 @@ static void say_where(const struct node_sweep *s)
 }
 
 /*
- * Measure the suspects again: pairs of different hosts side by side, but few enough that most of
- * the network is idle, for as long as the user allows. Returns -1, too, if not all come to their end
- * that came to it in FIRST.
+ * Measure what the judge has planned, as long as the user allows. Returns 0, or -1: nothing of it
+ * counts, since nobody came to its end.
  */
-static int run_again(struct node_sweep *s, const struct step *first)
+static int run_plan(struct node_sweep *s)
 {
+	off_t before = lseek(s->out, 0, SEEK_END);
 	struct step step = {.hosts = &s->known};
-	uint64_t most = first->asked / ALONE_SHARE ? first->asked / ALONE_SHARE : 1;
-	char at_once[24], limit[32], *only = lines_join(s->retest, &step.again, &s->fault);
-	/* There are no parts of an incast. */
-	char *const more[] = {"--schedule", "full", "--alone", "--at-once", at_once,
-			      "--for",      limit,  "--only",  only,        NULL};
-	int rc = -1;
+	struct plan plan = {0};
+	int rc = plan_read(&plan, s->plan, &s->known, &s->fault);
 
-	snprintf(at_once, sizeof(at_once), "%" PRIu64,
-		 s->at_once && s->at_once < most ? s->at_once : most);
-	snprintf(limit, sizeof(limit), "%.3f", (double)s->retest_for_ns / 1e9);
-	fprintf(stderr, PAIRS ": the suspects are measured again, %s pair%s at a time\n",
-		strcmp(at_once, "1") == 0 ? "one" : at_once, strcmp(at_once, "1") == 0 ? "" : "s");
-	if (only && !fault_is(&s->fault))
-		rc = run_step(s, &step, s->incast ? more : more + 2);
-	free(only);
-	if (!rc && (step.status || step.ends < first->ends))
-		rc = fault_raise(&s->fault, FAULT_PEER, 0,
-				 "%s ended with status %d, and %u of %u nodes came to their end",
-				 step.name, step.status, step.ends, first->ends);
+	snprintf(plan.limit, sizeof(plan.limit), "--for=%.3f", (double)s->test_for_ns / 1e9);
+	leave_out(s, false);
+	if (!rc)
+		rc = measure(s, &step, &plan);
+	if (!rc && !step.complete)
+		rc = fault_raise(&s->fault, FAULT_PEER, 0, "%s ended with status %d", step.name,
+				 step.status);
+	if (rc && ftruncate(s->out, before))
+		fprintf(stderr, PAIRS ": %s has lines of a part of that\n", s->output);
+	s->test_for_ns -= (uint64_t)(slots_of(s, &plan) * s->times.slot_s * 1e9);
+	plan_release(&plan);
 	return rc;
 }
 
 /*
- * Measure the suspects of FIRST again, and judge all of it. Returns the exit status. If that does not
- * come to its end nothing of it counts: what the judge said before, *SAID, and its STATUS stay, and so
- * do its files and the lines that it judged; a signal leaves its fault.
+ * Measure and judge until nothing is planned. *SAID is what the judge says, and STATUS its exit
+ * status: they stay, as do its files and the lines that it judged, if what it planned does not come to
+ * its end. A signal leaves its fault. Returns the exit status.
  */
-static int measure_again(struct node_sweep *s, const struct step *first, char **said, int status)
+static int test_all(struct node_sweep *s, char **said, int status)
 {
-	off_t judged = lseek(s->out, 0, SEEK_END);
-	char *more = NULL;
-	int rc = run_again(s, first), now = rc ? -1 : judge(s, &more);
+	while (!s->once && !fault_is(&s->fault) && has_bytes(s->plan)) {
+		char *more = NULL;
+		int rc, now;
 
-	if (sweep_is_verdict(now)) {
-		free(*said);
-		*said = more;
-		return now;
+		if ((double)s->test_for_ns / 1e9 < s->times.slot_s) {
+			fprintf(stderr, PAIRS ": the time of --test-for is over: %s is not measured\n",
+				s->plan);
+			break;
+		}
+		rc = run_plan(s);
+		now = rc ? -1 : judge(s, &more);
+		if (sweep_is_verdict(now)) {
+			free(*said);
+			*said = more;
+			status = now;
+			continue;
+		}
+		free(more);
+		if (!rc)
+			say_where(s);
+		else if (s->fault.code == FAULT_INTERRUPTED)
+			fprintf(stderr, PAIRS ": " NOTHING_COUNTS "\n");
+		else
+			fault_print(&s->fault, PAIRS ": " NOTHING_COUNTS, stderr);
+		if (s->fault.code != FAULT_INTERRUPTED)
+			fault_clear(&s->fault);
+		break;
 	}
-	free(more);
-	if (rc && ftruncate(s->out, judged))
-		fprintf(stderr, PAIRS ": %s has lines of a part of that\n", s->output);
-	if (fault_is(&s->fault) && s->fault.code != FAULT_INTERRUPTED) {
-		fault_print(&s->fault, PAIRS ": the suspects were not measured again", stderr);
-		fault_clear(&s->fault);
-	} else if (rc)
-		fprintf(stderr, PAIRS ": the suspects were not measured again\n");
-	else
-		say_where(s);
 	return status;
 }
 
-/* Judge what was measured in STEP, and what is measured again. Returns the exit status, or -1. */
-static int judge_all(struct node_sweep *s, const struct step *step)
+/* Judge what was measured, and what is planned after that. Returns the exit status, or -1. */
+static int judge_all(struct node_sweep *s)
 {
 	char *said = NULL;
 	int status = judge(s, &said);
 
 	if (!sweep_is_verdict(status))
 		say_where(s);
-	else if (!fault_is(&s->fault) && !s->once && has_bytes(s->retest))
-		status = measure_again(s, step, &said, status);
+	else
+		status = test_all(s, &said, status);
 	fputs(said ? said : "", stdout);
 	free(said);
-	if (step->needed_s > 0)
-		fprintf(stderr,
-			PAIRS ": the slots were too short for some runs: --slot %.1f would do\n",
-			step->needed_s);
 	return status;
 }
 
@@ -288,12 +321,12 @@ int sweep_command(char **argv)
 	struct node_sweep s = {.output = "pairs.jsonl",
 			       .suspects = "suspects.txt",
 			       .start_in_s = START_IN_S,
-			       .retest_for_ns = RETEST_FOR_NS,
+			       .test_for_ns = TEST_FOR_NS,
 			       .launch.names = -1,
 			       .out = -1,
 			       .stop = {.fd = -1}};
 	struct step step = {.hosts = &s.known};
-	struct words plan = {0};
+	struct words run = {0};
 	int status = sweep_options(&s, argv);
 
 	if (status > 0)
@@ -306,15 +339,15 @@ int sweep_command(char **argv)
 	if (sweep_find_hosts(&s))
 		status = -1;
 	else if (s.dry_run)
-		status = put_run(&s, &plan, "--dry-run", NULL);
+		status = put_run(&s, &run, "--dry-run", NULL);
 	else if (prepare(&s))
 		status = -1;
-	else if (measure(&s, &step) &&
+	else if (measure(&s, &step, NULL) &&
 		 ((s.fault.code != FAULT_INTERRUPTED && s.fault.code != FAULT_LOCAL) ||
 		  !has_bytes(s.output)))
 		status = -1;
 	else /* what was written is judged if no more can be, too */
-		status = judge_all(&s, &step);
+		status = judge_all(&s);
 out:
 	sweep_release_hosts(&s);
 	launch_release(&s.launch);

@@ -11,6 +11,7 @@
 #include "base/outlet.h"
 #include "pairs/hosts.h"
 #include "launch.h"
+#include "pairs/pairs.h"
 
 #define WORDS_MAX 512
 
@@ -22,21 +23,20 @@ struct words {
 
 struct node_sweep {
 	const char *launcher, *output, *suspects, *start;
-	const char *hosts, *only, *schedule, *passed; /* of run, which gets what is in the files */
-	char retest[PATH_MAX];                        /* OUTPUT.retest: what is measured again */
+	const char *hosts, *schedule, *passed; /* of run, which gets what is in the files */
+	char plan[PATH_MAX];                   /* OUTPUT.plan: what the judge plans */
 	double start_in_s;
-	uint64_t retest_for_ns, at_once; /* 0: no limit */
+	uint64_t test_for_ns; /* what is left of it */
 	const char *groups, *judged; /* of judge; NULL: not given. The second are only words. */
-	bool incast; /* --schedule incast=K */
-	bool once;   /* suspects are not measured again */
+	bool once;           /* no plan is measured */
 	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
 	struct hosts known; /* n 0: only the launcher knows the hosts */
-	char *travels[3];   /* hosts, only and schedule, as they are in the command line of run */
+	char *travels[2];   /* hosts and schedule, as they are in the command line of run */
 	char own[PATH_MAX]; /* this program */
 	int out;
-	double lasts_s; /* the run that was last made ready, at most */
+	struct run_times times; /* of the run that was last made ready */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
@@ -70,7 +70,7 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said);
  * s->fault. */
 int sweep_find_hosts(struct node_sweep *s);
 
-/* Add the options of run that say which hosts, pairs and schedule. */
-void sweep_put_hosts(const struct node_sweep *s, struct words *command);
+/* Add the options of run that say which hosts, and, unless there is a PLAN, which schedule. */
+void sweep_put_hosts(const struct node_sweep *s, const char *plan, struct words *command);
 
 void sweep_release_hosts(struct node_sweep *s);

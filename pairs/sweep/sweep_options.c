@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "pairs/lines.h"
+#include "join.h"
 #include "pairs/pairs.h"
 #include "pairs/schedule.h"
 #include "sweep.h"
@@ -33,25 +33,25 @@ static const struct option_row options[] = {
 	       "write the lines of all runs (pairs.jsonl); must not exist"),
 	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
 	       "write the suspects, a host a line (suspects.txt)"),
-	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "do not measure the suspects again"),
-	OPTION(retest_for_ns, "retest-for", "S", COMMAND_TIME, 0,
-	       "measure them again for S seconds at most (5m)"),
+	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "do not screen and test with few pairs at a time"),
+	OPTION(test_for_ns, "test-for", "S", COMMAND_TIME, 0,
+	       "do that for S seconds at most (5m)"),
 	OPTION(start_in_s, "start-in", "S", COMMAND_SECONDS, 86400,
 	       "the first slot begins S seconds after the launcher (5)"),
-	OPTION(start, "start", "EPOCH", COMMAND_TEXT, 0, NULL), /* is refused */
-	OPTION(only, "only", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(start, "start", "EPOCH", COMMAND_TEXT, 0, NULL), /* these are refused */
+	OPTION(start, "plan", "FILE", COMMAND_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
 static const struct command sweep = {
 	.name = "rdmark-pairs sweep",
 	.synopsis = "--launch LAUNCHER [OPTION...] [-- PROGRAM [OPTION...]]",
-	.more = "Measures pairs of nodes (every pair with --schedule full), judges them, measures\n"
-		"the suspects again with little else on the network, and reports.\n"
+	.more = "Measures pairs of nodes (every pair with --schedule full), then few pairs at a\n"
+		"time, tests who may be slow with others, and reports.\n"
 		"\n"
-		"Also of run: --seed, --slot, --one-way, --only, --at-once, --alone, --for,\n"
-		"--rails, --port, --port-step and --title; and of judge: --groups, --baseline,\n"
-		"--expect and --matrix.\n",
+		"Also of run: --seed, --slot, --one-way, --at-once, --alone, --for, --rails,\n"
+		"--port, --port-step and --title; and of judge: --groups, --baseline, --expect\n"
+		"and --matrix.\n",
 	.options = options,
 };
 
@@ -112,8 +112,6 @@ static int read_option(struct node_sweep *s, struct option_words *w)
 	}
 	if (rc == 0) {
 		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
-		if (rc > 0 && strcmp(row->name, "at-once") == 0)
-			s->at_once = strtoull(value, NULL, 10);
 		w->next += rc == 0;
 	}
 	while (rc >= 0 && word < w->next)
@@ -133,12 +131,10 @@ int sweep_options(struct node_sweep *s, char **argv)
 			return -1;
 	}
 	argv = w.next;
-	if (s->start) { /* each step has one of its own */
+	if (s->start) /* each step has its own */
 		return fault_usage(&s->fault,
-				   "say with --start-in how many seconds the launcher needs",
-				   "sweep sets --start itself");
-	}
-	s->incast = s->schedule && strncmp(s->schedule, "incast=", 7) == 0;
+				   "omit them; --start-in says how many seconds the launcher needs",
+				   "sweep sets --start and --plan itself");
 	if (s->schedule && *s->schedule == 'g' && !s->groups && schedule_file(s->schedule)) {
 		words_put(&s->judge, "--groups");
 		words_put(&s->judge, schedule_file(s->schedule));
@@ -148,8 +144,7 @@ int sweep_options(struct node_sweep *s, char **argv)
 	if (s->run.count == WORDS_MAX || s->program.count == WORDS_MAX ||
 	    s->judge.count == WORDS_MAX)
 		return fault_raise(&s->fault, FAULT_USAGE, 0, "more than %d words", WORDS_MAX);
-	if (snprintf(s->retest, sizeof(s->retest), "%s.retest", s->output) >=
-	    (int)sizeof(s->retest))
+	if (snprintf(s->plan, sizeof(s->plan), "%s.plan", s->output) >= (int)sizeof(s->plan))
 		return fault_raise(&s->fault, FAULT_USAGE, ENAMETOOLONG, "--output");
 	if (!s->launcher)
 		return fault_usage(&s->fault,
@@ -171,24 +166,15 @@ static int find_hosts(struct node_sweep *s)
 	return 0;
 }
 
-/*
- * WORD with what is in FILE, with whose name it ends; as it is if that is too long for a command
- * line, which is said.
- */
+/* WORD with what is in FILE, with whose name it ends; as it is if that is too long. */
 static char *join(struct node_sweep *s, const char *word, const char *file)
 {
-	unsigned lines;
-	char *joined = lines_join(file, &lines, &s->fault), *text = NULL;
+	char *joined = join_lines(file, NULL, &s->fault), *text = NULL;
 
 	if (joined && asprintf(&text, "%.*s%s", (int)(file - word), word, joined) < 0) {
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
 		text = NULL;
 	}
-	if (text && !lines_are_joined(joined))
-		fprintf(stderr,
-			PAIRS ": %s does not fit into a command line: all nodes have to have it, "
-			      "by this name\n",
-			file);
 	free(joined);
 	return text;
 }
@@ -206,7 +192,7 @@ static char *join_hosts(struct node_sweep *s)
 		fault_raise(&s->fault, FAULT_LOCAL, ENOMEM, "malloc");
 	if (fault_is(&s->fault))
 		return NULL;
-	if (list && (strlen(list) <= LINES_JOINED_MAX || !s->hosts || hosts_are_listed(s->hosts)))
+	if (list && (strlen(list) <= JOIN_BYTES_MAX || !s->hosts || hosts_are_listed(s->hosts)))
 		return list;
 	free(list);
 	return join(s, s->hosts, s->hosts);
@@ -220,29 +206,29 @@ int sweep_find_hosts(struct node_sweep *s)
 		return -1;
 	if (s->known.n)
 		s->travels[0] = join_hosts(s);
-	if (s->only && !fault_is(&s->fault))
-		s->travels[1] = join(s, s->only, s->only);
 	if (file && !fault_is(&s->fault))
-		s->travels[2] = join(s, s->schedule, file);
+		s->travels[1] = join(s, s->schedule, file);
 	else if (s->schedule)
-		s->travels[2] = strdup(s->schedule);
+		s->travels[1] = strdup(s->schedule);
 	return fault_is(&s->fault) ? -1 : 0;
 }
 
-void sweep_put_hosts(const struct node_sweep *s, struct words *command)
+void sweep_put_hosts(const struct node_sweep *s, const char *plan, struct words *command)
 {
-	static const char *const names[] = {"--hosts", "--only", "--schedule"};
+	const char *const pairs[][2] = {{"--hosts", s->travels[0]},
+					{"--schedule", plan ? NULL : s->travels[1]},
+					{"--plan", plan}};
 
 	for (int i = 0; i < 3; i++)
-		if (s->travels[i]) {
-			words_put(command, names[i]);
-			words_put(command, s->travels[i]);
+		if (pairs[i][1]) {
+			words_put(command, pairs[i][0]);
+			words_put(command, pairs[i][1]);
 		}
 }
 
 void sweep_release_hosts(struct node_sweep *s)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		free(s->travels[i]);
 	hosts_release(&s->known);
 }

@@ -9,12 +9,13 @@ load sweeps
 
 setup_file() { need_bed pdsh; }
 
-@test "pdsh: of six nodes the slow one is named, measured again alone, and named again" { slow_node 'pdsh -R ssh'; }
+# bats test_tags=long
+@test "pdsh: of six nodes the slow one is tested and named" { slow_node 'pdsh -R ssh'; }
 
 @test "pdsh: a node whose process starts late is not drained" { late_node 'pdsh -R ssh'; }
 
 # bats test_tags=long
-@test "pdsh: a node dies in silence: all others are measured, the slow one again, and both are named" { dead_node 'pdsh -R ssh'; }
+@test "pdsh: a node dies in silence: all others are measured, the slow one is tested, and both are named" { dead_node 'pdsh -R ssh'; }
 
 @test "pdsh: a node is not reached: all others are measured, and it is named" {
 	node_dies n5

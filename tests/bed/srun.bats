@@ -16,7 +16,7 @@ in_allocation() {
 	hosts=()
 }
 
-@test "srun: of six nodes the slow one is named, measured again alone, and named again" { slow_node 'srun -N6'; }
+@test "srun: of six nodes the slow one is tested and named" { slow_node 'srun -N6'; }
 
 @test "srun: a node whose process starts late is not drained" {
 	in_allocation
@@ -26,13 +26,13 @@ in_allocation() {
 # bats test_tags=long
 @test "srun: a task is killed: all others are measured, and its node is named" { killed_task 'srun -N6'; }
 
-@test "srun: ^C in the second step: the list and the report stay" { cut_again 'srun -N6' INT; }
+@test "srun: ^C in the screen: the list and the report stay" { cut_plan 'srun -N6' INT screen; }
 
 # bats test_tags=long
-@test "srun: SIGTERM in the second step: the list and the report stay" { cut_again 'srun -N6' TERM; }
+@test "srun: SIGTERM in the test: the list and the report stay, and nobody is drained" { cut_plan 'srun -N6' TERM test; }
 
 # bats test_tags=long
-@test "srun: a node dies in silence: all others are measured, the slow one again, and both are named" {
+@test "srun: a node dies in silence: all others are measured, the slow one is tested, and both are named" {
 	in_allocation
 	dead_node srun
 }

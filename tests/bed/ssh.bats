@@ -9,19 +9,19 @@ load sweeps
 
 setup_file() { need_bed ssh; }
 
-@test "ssh: of six nodes the slow one is named, measured again alone, and named again" { slow_node ssh; }
+@test "ssh: of six nodes the slow one is tested and named" { slow_node ssh; }
 
 @test "ssh: a node whose process starts late is not drained" { late_node ssh; }
 
+@test "ssh: ^C in the screen: the list and the report stay" { cut_plan ssh INT screen; }
+
 # bats test_tags=long
-@test "ssh: a node dies in silence: all others are measured, the slow one again, and both are named" { dead_node ssh; }
+@test "ssh: SIGTERM in the test: the list and the report stay, and nobody is drained" { cut_plan ssh TERM test; }
+
+# bats test_tags=long
+@test "ssh: a node dies in silence: all others are measured, the slow one is tested, and both are named" { dead_node ssh; }
 
 @test "ssh: a node is not reached: all others are measured, and it is named" {
 	node_dies n5
 	absent_node ssh
 }
-
-@test "ssh: ^C in the second step: the list and the report stay" { cut_again ssh INT; }
-
-# bats test_tags=long
-@test "ssh: SIGTERM in the second step: the list and the report stay" { cut_again ssh TERM; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# shellcheck disable=SC2034,SC2154 # what the completion reads and sets; what bats sets
+# shellcheck disable=SC2034,SC2059,SC2154 # what the completion reads and sets; formats; what bats sets
 #
 # rdmark-pairs run without a device: its command line, what it refuses and why, and the completion.
 
@@ -65,10 +65,33 @@ refused() {
 	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 500 ms, all: 4.5 s' ]]
 	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full --for 1.4 --one-way -- write_bw -D 0.1
 	[[ $output == 'nodes: 9, pairs: 8, rounds: 2 of 500 ms, all: 1 s' ]]
-	SLURM_STEP_NODELIST='n[1-4]' run -0 "$bin/rdmark-pairs" run --dry-run --schedule full --at-once 1 --only lines:n1+n2,n3
-	[[ $output == 'nodes: 4, pairs: 4, rounds: 4 of '* ]]
+	SLURM_STEP_NODELIST='n[1-4]' run -0 "$bin/rdmark-pairs" run --dry-run --schedule full --at-once 1
+	[[ $output == 'nodes: 4, pairs: 6, rounds: 6 of '* ]]
+	printf '%s\n' '0 n1 n2 test' '0 n3 n4 control' '1 n3 n1 test' >plan
+	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-4]' --plan plan --at-once 1
+	[[ $output == 'nodes: 4, pairs: 3, rounds: 2 of 1.8 s, all: 3.6 s' ]]
 	refused 'the hosts of the run are not known' --dry-run
 	refused 'parts of an incast' --dry-run --hosts 'n[1-9]' --schedule incast=2 --at-once 3
+}
+
+@test "a plan that breaks its rules, is cut or is none is refused, with the reason and what to do" {
+	plan() {
+		printf "$@" >plan
+		refused "$said" --start "$later" --hosts 'n[1-4]' --self n1 --auth none --plan plan
+		[[ $stderr == *' Fix: '* ]]
+	}
+	said='plan: n1 has two partners in round 0. Two runs on a host would slow each other down.'
+	plan '0 n1 n2 test\n0 n3 n1 control\n'
+	said='line 2 of plan is not SLOT FROM TO PART'
+	plan '0 n1 n2 test\n0 n3 n4 con'
+	plan '0 n1 n2 test\n0 n3'
+	plan '0 n1 n2 test\n4294967296 n3 n4 test\n'
+	plan '0 n1 n2 test\n16000000 n3 n4 test\n'
+	said="'n9' is none of the 4 hosts"
+	plan '0 n1 n9 test\n'
+	said='plan: the plan is empty'
+	plan ''
+	refused "'--only' is not an option of rdmark-pairs run. Fix: judge --plan FILE plans" --start "$later" --only plan
 }
 
 @test "any bytes in what launchers set are refused, or read" {

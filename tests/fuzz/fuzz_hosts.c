@@ -57,12 +57,12 @@ static void check_schedule(const struct hosts *h, const char *kind)
 {
 	struct schedule_turn *turn = calloc(h->n, sizeof(*turn));
 	char name[80];
-	struct schedule_asked asked = {.name = name, .only = *kind ? NULL : file};
+	struct schedule_asked asked = {.name = name};
 	bool plan = strcmp(kind, "plan") == 0;
 	struct fault f = {0};
 	struct schedule s;
 
-	snprintf(name, sizeof(name), *kind ? "%s=%s" : "full", kind, file);
+	snprintf(name, sizeof(name), "%s=%s", kind, file);
 	asked.plan = plan ? file : NULL;
 	asked.rails = "a,b";
 	if (schedule_open(&s, &asked, h, &f) == 0) {
@@ -103,7 +103,6 @@ static void use(struct hosts *h)
 			check_schedule(h, "file");
 			check_schedule(h, "group");
 			check_schedule(h, "plan");
-			check_schedule(h, "");
 		}
 	}
 	hosts_release(h);

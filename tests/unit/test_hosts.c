@@ -13,6 +13,7 @@
 
 #include "../../pairs/lines.h"
 #include "../../pairs/run/players.h"
+#include "../../pairs/sweep/join.h"
 
 static char file_name[64]; /* set at the start */
 
@@ -205,24 +206,43 @@ static void write_file(const char *text, size_t n)
 }
 
 /* What FILE of TEXT is as one word. */
-static const char *joined(const char *text)
+static const char *joined_with(const char *text, const struct hosts *known)
 {
 	static char word[256];
 	struct fault f = {0};
 	char *made;
 
 	write_file(text, strlen(text));
-	made = lines_join(file_name, &(unsigned){0}, &f);
+	made = join_lines(file_name, known, &f);
 	assert_non_null(made);
 	snprintf(word, sizeof(word), "%s", made);
 	free(made);
 	return word;
 }
 
+static const char *joined(const char *text)
+{
+	return joined_with(text, NULL);
+}
+
+/* Of a plan the hosts that are known become numbers, unless that is the name of another. */
+static void hosts_of_plans_are_numbers(void **state)
+{
+	struct fault f = {0};
+	struct hosts h = {0};
+
+	(void)state;
+	assert_int_equal(hosts_expand(&h, "node[1-2],1,b.example", "test", &f), 0);
+	assert_int_equal(hosts_complete(&h, &f), 0);
+	assert_string_equal(joined_with("0 node1 node2/mlx5_0 test\n12 b.example x control\n", &h),
+			    "lines:0,0,node2/mlx5_0,test+12,3,x,control");
+	hosts_release(&h);
+}
+
 /* Files travel as words, and what cannot goes by its name. */
 static void files_are_words(void **state)
 {
-	char many[LINES_JOINED_MAX + 100];
+	char many[JOIN_BYTES_MAX + 100];
 	struct fault f = {0};
 	struct lines l;
 
@@ -233,7 +253,7 @@ static void files_are_words(void **state)
 	memset(many, 'n', sizeof(many) - 1);
 	many[sizeof(many) - 1] = '\0';
 	assert_string_equal(joined(many), file_name);
-	assert_null(lines_join("/nowhere/at/all", &(unsigned){0}, &f));
+	assert_null(join_lines("/nowhere/at/all", NULL, &f));
 	assert_int_equal(f.code, FAULT_USAGE);
 	assert_int_equal(lines_open(&l, "lines:n1+n2,n3", &f), 0);
 	assert_int_equal(lines_next(&l, &f), 1);
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test(lists_are_folded),
 		cmocka_unit_test(hosts_are_a_list_or_a_file),
 		cmocka_unit_test_setup_teardown(files_are_words, forget, forget),
+		cmocka_unit_test_setup_teardown(hosts_of_plans_are_numbers, forget, forget),
 		cmocka_unit_test(any_bytes_do_no_harm),
 		cmocka_unit_test_setup_teardown(a_file_has_names_and_addresses, forget, forget),
 		cmocka_unit_test_setup_teardown(bad_files_are_refused, forget, forget),

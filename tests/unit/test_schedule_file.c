@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* schedule_file: schedules by name, from files, and only parts of them. */
+/* schedule_file, schedule_open: schedules by name, from files, and with few pairs at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 
 #include "../../pairs/schedule.h"
 
-/* files, named at the start */
-static char asked_file[64], only_file[64];
+/* a file, named at the start */
+static char asked_file[64];
 
 static struct hosts hosts;
 static char shown[4096];
@@ -25,7 +25,6 @@ static int make_hosts(void **state)
 
 	(void)state;
 	snprintf(asked_file, sizeof(asked_file), "test_schedule_file.%d.tmp", (int)getpid());
-	snprintf(only_file, sizeof(only_file), "test_schedule_only.%d.tmp", (int)getpid());
 	return hosts_expand(&hosts, "n[0-7]", "test", &f) || hosts_complete(&hosts, &f);
 }
 
@@ -33,7 +32,6 @@ static int forget_hosts(void **state)
 {
 	(void)state;
 	remove(asked_file);
-	remove(only_file);
 	hosts_release(&hosts);
 	return 0;
 }
@@ -48,17 +46,13 @@ static void put(const char *file, const char *text)
 }
 
 /* The rounds of the schedule NAME as "0-1 2-3 / 0-2 …"; "refused". */
-static const char *rounds_at_once(const char *name, const char *only, bool alone, uint64_t at_once)
+static const char *rounds_at_once(const char *name, bool alone, uint64_t at_once)
 {
 	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone, .at_once = at_once};
 	struct schedule_turn turns[8];
 	struct fault f = {0};
 	struct schedule s;
 
-	if (only) {
-		put(only_file, only);
-		asked.only = only_file;
-	}
 	strcpy(shown, "refused");
 	if (!schedule_open(&s, &asked, &hosts, &f)) {
 		shown[0] = '\0';
@@ -76,9 +70,9 @@ static const char *rounds_at_once(const char *name, const char *only, bool alone
 	return shown;
 }
 
-static const char *rounds_of(const char *name, const char *only, bool alone)
+static const char *rounds_of(const char *name)
 {
-	return rounds_at_once(name, only, alone, 0);
+	return rounds_at_once(name, false, 0);
 }
 
 static const char *of_file(const char *kind, const char *text)
@@ -87,7 +81,7 @@ static const char *of_file(const char *kind, const char *text)
 
 	put(asked_file, text);
 	snprintf(name, sizeof(name), "%s=%s", kind, asked_file);
-	return rounds_of(name, NULL, false);
+	return rounds_of(name);
 }
 
 static void names(void **state)
@@ -96,10 +90,10 @@ static void names(void **state)
 		"",        "ful",      "fuller", "full=1", "incast",           "incast=8", "incast=",
 		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,"};
 	(void)state;
-	assert_string_not_equal(rounds_of("full", NULL, false), "refused");
-	assert_string_not_equal(rounds_of("incast=3", NULL, false), "refused");
+	assert_string_not_equal(rounds_of("full"), "refused");
+	assert_string_not_equal(rounds_of("incast=3"), "refused");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_string_equal(rounds_of(bad[i], NULL, false), "refused");
+		assert_string_equal(rounds_of(bad[i]), "refused");
 }
 
 /* Schedules of another time say what to use. */
@@ -176,52 +170,27 @@ static const char *edges(void)
 	return of_lines("0 0 1\n0 2 3\n0 4 5\n0 6 7\n1 0 7\n1 1 2\n1 3 4\n1 5 6\n");
 }
 
-static void only_some(void **state)
-{
-	(void)state;
-	assert_string_equal(rounds_of(edges(), "n3\n", false), " 2-3 / 3-4");
-	assert_string_equal(rounds_of(edges(), "n3\n", true), " 2-3 / 3-4");
-	assert_string_equal(rounds_of(halves(), "n3\nn0\n", false), " 0-4 3-7");
-	assert_string_equal(rounds_of(halves(), "n3\nn0\n", true), " 0-4 / 3-7");
-	assert_string_equal(rounds_of(halves(), NULL, true), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_of(halves(), "n1 n0\n", false), " 0-1");
-	assert_string_equal(rounds_of(halves(), "n1 n0\nn4 n0\nn6 n7\n5 6", false),
-			    " 0-1 6-7 / 0-4 5-6");
-	assert_string_equal(rounds_of(halves(), "n3\nn3 n7\n", false), " 3-7");
-	assert_string_equal(rounds_of(halves(), "", false), "refused");
-	assert_string_equal(rounds_of(halves(), "n1 n1\n", false), "refused");
-	assert_string_equal(rounds_of(halves(), "a b c\n", false), "refused");
-	assert_string_equal(rounds_of("incast=2", "n1\n", false), "refused");
-}
-
 static void some_at_once(void **state)
 {
 	char whole[sizeof(shown)];
 
 	(void)state;
-	strcpy(whole, rounds_of("full", NULL, false));
-	assert_string_equal(rounds_at_once("full", NULL, false, 4), whole);
-	assert_string_equal(rounds_at_once("full", NULL, false, 8), whole);
-	assert_string_equal(rounds_at_once(halves(), NULL, false, 3), " 0-4 1-5 2-6 / 3-7");
-	assert_string_equal(rounds_at_once(edges(), NULL, false, 2),
+	strcpy(whole, rounds_of("full"));
+	assert_string_equal(rounds_at_once("full", false, 4), whole);
+	assert_string_equal(rounds_at_once("full", false, 8), whole);
+	assert_string_equal(rounds_at_once(halves(), false, 3), " 0-4 1-5 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(edges(), false, 2),
 			    " 0-1 2-3 / 4-5 6-7 / 0-7 1-2 / 3-4 5-6");
-	assert_string_equal(rounds_at_once(halves(), NULL, false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
-	/* What is measured again: pairs of no common host side by side, in the order of the file.
-	 */
-	assert_string_equal(
-		rounds_at_once(halves(), "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 2),
-		" 0-1 3-5 / 0-2 6-7 / 1-2");
-	assert_string_equal(
-		rounds_at_once(halves(), "n0 n1\nn0 n2\nn3 n5\nn6 n7\nn1 n2\n", true, 8),
-		" 0-1 3-5 6-7 / 0-2 / 1-2");
-	assert_string_equal(rounds_at_once("incast=2", NULL, false, 2), "refused");
+	assert_string_equal(rounds_at_once(halves(), false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(halves(), true, 0), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_at_once("incast=2", false, 2), "refused");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
 					   cmocka_unit_test(names_that_are_gone),
-					   cmocka_unit_test(files), cmocka_unit_test(groups), cmocka_unit_test(only_some),
+					   cmocka_unit_test(files), cmocka_unit_test(groups),
 					   cmocka_unit_test(some_at_once)};
 
 	return cmocka_run_group_tests(tests, make_hosts, forget_hosts);
