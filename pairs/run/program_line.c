@@ -43,10 +43,6 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 		return refuse_word(row->name, "it needs a time", f);
 	if (strcmp(row->name, "auth") == 0)
 		l->auth = value;
-	if (strcmp(row->name, "ib-dev") == 0)
-		l->device = value;
-	if (strcmp(row->name, "ib-port") == 0 && value)
-		l->ib_port = (unsigned)strtoul(value, NULL, 10);
 	if (strcmp(row->name, "size") == 0 && value && strchr(value, ','))
 		return fault_usage(f,
 				   "measure each size by itself, in a loop of the shell, with files "

@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "pairs/lines.h"
 #include "run.h"
-#include "verbs/hca.h"
 
 #define DIGITS    9
 #define ERROR_MIN 16 /* of an error that is cut */
@@ -105,46 +104,6 @@ static json_t *player_line(const struct run *r, const char *kind, unsigned rail)
 			 name_of(r, r->players.self), "rail", word(r->players.rail[rail]));
 }
 
-/* The rate of all ports that programs could choose; 0: they differ, or it is not known. */
-static double common_rate(const struct hca_list *list, unsigned port)
-{
-	double gbps = 0;
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct hca_port *p = &list->port[i];
-
-		if (p->open_errno || p->port_attr.state != IBV_PORT_ACTIVE ||
-		    (port && port != p->port))
-			continue;
-		if (gbps > 0 && hca_rate_gbps(p) != gbps)
-			return 0;
-		gbps = hca_rate_gbps(p);
-	}
-	return gbps;
-}
-
-/* The rate of the port that programs use for RAIL; 0: not known. */
-static double port_gbps(const struct run *r, unsigned rail)
-{
-	const char *device = *r->players.rail[rail] ? r->players.rail[rail] : r->line.device;
-	struct hca_attr wanted = {.device = device, .port = (int)r->line.ib_port};
-	const struct hca_port *port;
-	struct hca_list list;
-	struct fault f = {0};
-	char reason[160];
-	double gbps;
-
-	if ((device && strchr(device, ',')) || hca_scan(&list, device, &f))
-		return 0;
-	port = device ? hca_choose(&list, &wanted, reason, sizeof(reason), &f) : NULL;
-	if (device)
-		gbps = port ? hca_rate_gbps(port) : 0;
-	else
-		gbps = common_rate(&list, r->line.ib_port); /* the way to the peer decides */
-	hca_list_free(&list);
-	return gbps;
-}
-
 void run_say_player(struct run *r, unsigned rail)
 {
 	json_t *m = player_line(r, "player", rail), *options = json_array();
@@ -152,7 +111,6 @@ void run_say_player(struct run *r, unsigned rail)
 	size_t bytes = joined ? (size_t)(joined - name) : strlen(name);
 	uint64_t at_once = r->asked.schedule.at_once;
 	time_t start_s = (time_t)(r->time.start_ns / UNITS_NS_PER_S);
-	double gbps = port_gbps(r, rail);
 	struct tm tm;
 	char start[64];
 
@@ -163,7 +121,7 @@ void run_say_player(struct run *r, unsigned rail)
 	json_object_update_new(
 		m,
 		json_pack("{s:i, s:s, s:I, s:I, s:s%, s:I, s:I, s:s, s:o, s:b, s:b, s:s, s:o, s:s, "
-			  "s:o*, s:o*, s:o*}",
+			  "s:o*, s:o*}",
 			  "rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "players",
 			  (json_int_t)r->players.hosts.n * r->players.rails, "hosts",
 			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
@@ -171,8 +129,7 @@ void run_say_player(struct run *r, unsigned rail)
 			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
 			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
-			  options, "unit", r->line.latency ? "us" : "gbps", "port_gbps",
-			  rate(gbps), "at_once",
+			  options, "unit", r->line.latency ? "us" : "gbps", "at_once",
 			  at_once ? json_integer((json_int_t)at_once) : NULL, "title",
 			  word(r->asked.title)));
 	say(r, m);
