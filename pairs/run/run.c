@@ -2,9 +2,11 @@
 /* `rdmark-pairs run`: opens all, waits for what comes, and closes all. */
 #include "run.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "pairs/pairs.h"
@@ -54,10 +56,11 @@ static void stop_run(struct run *r)
 /* Wait for a child, a signal, or until DUE_NS. */
 static void wait_for_more(struct run *r, uint64_t due_ns)
 {
-	struct pollfd p[1 + PLAYERS_RAILS_MAX + RUN_SERVERS_MAX];
+	struct pollfd p[2 + PLAYERS_RAILS_MAX + RUN_SERVERS_MAX] = {[1] = {.fd = STDOUT_FILENO}};
 	uint64_t now_ns = clock_utc_ns(), ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	struct fault f = {0};
-	nfds_t n = 1;
+	nfds_t n = 2;
+	int ready;
 
 	for (unsigned i = 0; i < r->players.rails; i++)
 		if (r->seat[i].client.out)
@@ -65,8 +68,11 @@ static void wait_for_more(struct run *r, uint64_t due_ns)
 	for (unsigned i = 0; i < r->servers; i++)
 		if (r->server[i].process.out)
 			p[n++] = (struct pollfd){.fd = r->server[i].process.out, .events = POLLIN};
-	if (stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f) < 0)
+	ready = stop_wait_any(&r->stop, p, n, clock_now_ns() + (ns < LOOK_NS ? ns : LOOK_NS), &f);
+	if (ready < 0)
 		stop_run(r);
+	else if (ready && p[1].revents & (POLLERR | POLLHUP)) /* one in no slot writes nothing */
+		r->deaf = EPIPE;
 }
 
 /* One turn of the loop. Returns false when all is over. */

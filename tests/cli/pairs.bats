@@ -155,13 +155,18 @@ setup_file() { need_device; }
 	rows 'map(select(.kind == "done")) | length == 64 and all(.cpu_s / (3 * 4) < 0.01)'
 }
 
-@test "nobody reads the lines: the player ends" {
-	hosts 2
+@test "nobody reads the lines: the player ends, also if it has nothing to write" {
+	local i pairs
+	hosts 3
 	rounds 100
-	first=$(head -n 1 < <(
-		become rdmark-pairs run --hosts hosts --self p0 --auth=none --start "$begin" --schedule file=rounds --slot 1 -- write_bw -n 20 \
-			2>p0.err || true
-	))
-	[[ $first == '{"kind":"player",'* ]]
-	until_says p0.err 'Broken pipe'
+	for ((i = 0; i < 100; i++)); do echo "$i p1 p2 test"; done >plan
+	for pairs in '--schedule file=rounds' '--plan plan'; do
+		first=$(head -n 1 < <(
+			# shellcheck disable=SC2086 # words
+			become rdmark-pairs run --hosts hosts --self p0 --auth=none --start "$begin" $pairs --slot 1 -- write_bw -n 20 2>p0.err || true
+		))
+		[[ $first == '{"kind":"player",'* ]]
+		until_says p0.err 'Broken pipe'
+		rm p0.err
+	done
 }
