@@ -53,7 +53,7 @@ setup_file() {
 	finish sweep
 	slurm_idle
 	ended sweep 130
-	says sweep.out '6 nodes: ' ' pairs measured'
+	says sweep.out '6 nodes: ' ' runs measured'
 	! grep -q '"round":4' lines || fail "it went on: $(<sweep.err)"
 	while read -r node; do
 		[[ ! $(tasks "$node") ]] || fail "$node: $(ps -o pid=,args= -p "$(tasks "$node" | paste -sd,)")"

@@ -125,7 +125,7 @@ late_node() {
 	judged
 	tried 36 '(.alone | not) and .from != "n4" and .to != "n4"'
 	[[ ! -s bad ]] || fail "drained: $(<bad)"
-	so '.lost == 0 and any(.suspects[]; .name == "n3") and any(.notes[]; .kind | IN("missed_slots", "launcher_late"))'
+	so '.lost == 0 and any(.suspects[]; .name == "n3") and any(.notes[]; .kind == "missed_slots")'
 }
 
 # cut_plan LAUNCHER SIGNAL PART: that comes while this part of a plan is measured.

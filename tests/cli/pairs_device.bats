@@ -26,5 +26,5 @@ setup_file() { need_device; }
 	start judge rdmark-pairs judge lines
 	finish judge
 	ended_with_any judge 0 6 77 # three nodes on one host are as equal as its scheduler lets them be, and may lack its CPU
-	says judge.out '3 nodes: ' ' 0 lost' ' pairs measured'
+	says judge.out '3 nodes: ' ' 0 lost' ' runs measured'
 }
