@@ -13,6 +13,8 @@ function text(key) {
 	return key
 }
 
+function figure(key) { return match($0, "\"" key "\": *[0-9][0-9.eE+-]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0 : 0 }
+
 # An end's thread had less than 98 % of its CPU.
 function lacked(key) { return match($0, "\"" key "_cpu_percent\": *[0-9]") && substr($0, RSTART + RLENGTH - 1) + 0 < 98 }
 

@@ -3,8 +3,6 @@
 # What cells.awk, whose text follows, would print of an incast as rates of pairs, as shares: "FROM TO SHARE 0".
 # A share is a part of the median rate of the round's other senders.
 
-function figure(key) { return match($0, "\"" key "\": *[0-9][0-9.eE+-]*") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0 : 0 }
-
 # The median of the N rates of a round but number I.
 function middle(all, n, i,    k, at, v, count) {
 	for (k = 1; k <= n; k++) {

@@ -64,3 +64,25 @@ def heat_text($o; $p):
 	  if $o.share then ". 0.95 of what the others send in the median or more, 0 to 9 are tenths of it, x no figure, blank not measured"
 	  elif $p.us then ". below 1.2 times the least (\($p.best | figure) us), 1 to 9 that number of times, x no figure, blank not measured"
 	  else ". 0.99 of the best (\($p.best | figure) Gb/s) or more, 0 to 8 are 0.90 to 0.98, # less, x no figure, blank not measured" end;
+
+# Of the lines of tests.awk: who was tested, the worst first, next to the controls of the same slots. A bar is the median,
+# its whisker goes from least to most, and each figure is a dot. $us: latencies, of which more is worse.
+def tests($o; $us):
+	[inputs / " " | {part: .[0], slot: .[1:3], client: .[3], sends: .[4], receives: .[5], v: (.[6] | tonumber)}] as $all
+	| def of($part): map(select(.part == $part));
+	  [$all | group_by(.slot[0])[] | [of("test")[].client] - [of("control")[] | .sends, .receives] | .[]] | unique
+	| [.[] as $who | ("sends", "receives") as $way | [$all | of("test")[] | select(.[$way] == $who)] | select(. != [])
+		| ([.[].slot] | unique) as $slots
+		| {name: (if $us then [$who] else [$who, $way] end), tests: ., controls: [$all | of("control")[] | select(.slot | IN($slots[]))]}
+		| .part = ((.tests | spread(.v)[0]) / ((.controls | spread(.v)[0]) // infinite))]
+	| if . == [] then stop("no data for --kind tests: that is for what sweep, or run --plan, has tested") else . end
+	| sort_by(if $us then -.part else .part end)
+	| length as $n | .[:fitting($o)]
+	| (if length < $n then note("\($n - length) of \($n) are not drawn: they are nearer to their controls") else empty end),
+	  prelude($o; "Tests next to controls"; "each with references, and in the same slots references with each other", "the median, from least to most"),
+	  axes($o; ""; if $us then "latency [us]" else "bandwidth [Gb/s]" end), y_axis($o; .[] | (.tests, .controls)[].v),
+	  (. as $shown | ["tests", "controls"] | map(. as $of | {legend: (if . == "tests" then "tested" else . end), marked: [],
+			points: [$shown | to_entries[] | select(.value[$of] != []) | [.key] + (.value[$of] | spread(.v))],
+			dots: [$shown | to_entries[] | .key as $x | .value[$of] | length as $m
+				| to_entries[] | [$x, (if $m == 1 then 0.5 else .key / ($m - 1) end), .value.v, false]]})
+		| bars($o; ""; [$shown[].name]; []; empty; empty));

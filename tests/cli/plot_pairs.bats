@@ -124,11 +124,45 @@ cell() { block heat | awk -v row="$1" -v column="$2" 'NR == row { print $column 
 	[[ "$(cell 2 1) $(cell 1 2)" == '30 100' ]]
 }
 
+# tested [EDIT]: a screen of eight nodes, and the test of n3 and n7 with controls: n3 sends at six tenths, n7 is good.
+tested() {
+	made_pairs 8
+	made_plan 8 '--plan lines:0,n3,n1,test+0,n7,n2,test+0,n4,n5,control+1,n3,n2,test+1,n7,n1,test+1,n6,n8,control+2,n3,n4,test+2,n1,n5,control --start=1790000100 --for=60' \
+		"if .from == \"n3\" then .value *= 0.6 else . end | ${1:-.}"
+}
+
+@test "tests: who was tested, the worst first, next to the controls of the same slots" {
+	tested >lines
+	script -k tests lines
+	[[ $(grep '^set xtics' picture.gp) == *'("n3\nsends" 0, "n'*' 3)'* ]]
+	(($(block d0 | wc -l) == 10 && $(block d1 | wc -l) == 20)) # n3: 3 and 3, n7: 2 and 2, of one value each; controls
+	read -r _ low <<<"$(block s0 | cut -d ' ' -f 1,2 | head -n 1)"
+	read -r _ normal <<<"$(block s1 | cut -d ' ' -f 1,2 | head -n 1)"
+	[[ ${low%.*} == 58 && ${normal%.*} == 97 ]]
+	run -0 "$bin/rdmark-plot" -k tests lines
+	[[ $output == *'* tested   # controls'* && $output == *'n3, sends'*'Gb/s'* ]]
+	tested 'if .unit then .unit = "us" else . end' >lines
+	script -k tests lines
+	[[ $(grep '^set xtics' picture.gp) == *'"n3" '* && $(grep '^set ylabel' picture.gp) == *'latency [us]'* ]]
+}
+
+@test "tests: a figure without its CPU is none, and who is a control is not tested; what has no place is said" {
+	local i plan=
+	tested 'if .from == "n3" and .to == "n4" then .from_cpu_percent = 50 else . end' >lines
+	script -k tests lines
+	(($(block d0 | wc -l) == 9))
+	for ((i = 0; i < 8; i++)); do plan+="$i,n$((i + 1)),n20,test+$i,n21,n22,control+"; done
+	made_plan 22 "--plan lines:${plan%+} --start=1790000100 --for=60" >lines
+	run --separate-stderr "$bin/rdmark-plot" -k tests -o picture.gp lines
+	[[ $status == 0 && $stderr == 'rdmark-plot: 4 of 16 are not drawn: they are nearer to their controls' ]]
+	run ! grep -q '"n21' picture.gp
+}
+
 @test "what has no pairs is refused" {
 	local file
 	made_pairs 4 'select(.kind == "player")' >players
 	echo '{}' >document
-	for file in 'players' '-k pairs document' '-k pairs nowhere' 'players --groups nowhere' '-k latency players'; do
+	for file in 'players' '-k pairs document' '-k pairs nowhere' 'players --groups nowhere' '-k latency players' '-k tests players'; do
 		# shellcheck disable=SC2086 # several words
 		run --separate-stderr "$bin/rdmark-plot" $file
 		((status == 2)) && [[ $stderr == 'rdmark-plot: '* ]] || { echo "$file: $status $stderr"; return 1; }
