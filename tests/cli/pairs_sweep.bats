@@ -352,6 +352,27 @@ refused_like_run() {
 	[[ $status == 6 && $(<suspects.txt) == n3 && $stderr != *'nothing of it counts'* ]] || { echo "$stderr"; return 1; }
 }
 
+# left_s ARG…: what a sweep has left of its time, on a terminal, when all has been said; with the hosts of $nodes.
+left_s() {
+	rm -f lines
+	env ${nodes:+SLURM_JOB_NUM_NODES=8 SLURM_JOB_NODELIST="$nodes"} script -qec \
+		"timeout 60 $bin/rdmark-pairs sweep --launch srun --auth none --start-in 0 --output lines --once $*" shown </dev/null >/dev/null
+	grep -o '[0-9]* s left' shown | tail -n 1 | grep -o '[0-9]*'
+}
+
+@test "the deadline of a sweep: no host moves it that has no part in it, or says more than was asked for" {
+	local nodes='n[1-8]'
+	command -v script >/dev/null || skip 'script is not here (util-linux)'
+	launcher 'cat made stranger'
+	made_pairs 8 'select(.kind == "player" and .host == "n1") | .rounds = 12' >one
+	jq -c '.host = "x9"' one >stranger
+	(($(left_s) <= 8)) # seven rounds of a second
+	jq -c '.rounds = 1e4' one >stranger
+	(($(left_s) <= 8))
+	nodes=
+	(($(left_s --for 20) <= 8))
+}
+
 @test "the plan of an incast is none of an incast" {
 	sweep --schedule incast=3
 	[[ $(head -n 1 started) == *' --schedule incast=3 '* && $(tail -n 1 started) == *' --plan lines:'* && $(tail -n 1 started) != *incast* ]] ||
