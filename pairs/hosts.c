@@ -276,7 +276,8 @@ int hosts_complete(struct hosts *h, struct fault *f)
 
 uint32_t hosts_find(const struct hosts *h, const char *name)
 {
-	struct host **at = bsearch(name, h->by_name, h->n, sizeof(*h->by_name), compare_name);
+	struct host **at =
+		h->n ? bsearch(name, h->by_name, h->n, sizeof(*h->by_name), compare_name) : NULL;
 	uint32_t found = HOSTS_NONE;
 	size_t label = strcspn(name, ".");
 

@@ -65,7 +65,7 @@ static double left_s(const struct step *s)
 /* The host of the line O; NULL: it is none that is known. */
 static struct host *host_of(const struct step *s, const json_t *o)
 {
-	uint32_t at = s->hosts->n ? hosts_find(s->hosts, json_text_at(o, "host")) : HOSTS_NONE;
+	uint32_t at = hosts_find(s->hosts, json_text_at(o, "host"));
 
 	return at != HOSTS_NONE ? &s->hosts->host[at] : NULL;
 }

@@ -19,7 +19,7 @@
 #include "pairs/pairs.h"
 #include "report/document.h"
 #include "report/list.h"
-#include "plan.h"
+#include "join.h"
 #include "step.h"
 
 #define START_IN_S  5
@@ -118,17 +118,14 @@ static unsigned slots_of(const struct node_sweep *s, const struct plan *plan)
 static void say_plan(const struct node_sweep *s, const struct plan *plan)
 {
 	unsigned slots = slots_of(s, plan);
-	char what[80] = "screening with few pairs at a time", part[64] = "";
+	char part[64] = "";
 
-	if (plan->tests && plan->candidates)
-		snprintf(what, sizeof(what), "testing %zu candidate%s with controls",
-			 plan->candidates, plan->candidates == 1 ? "" : "s");
-	else if (plan->tests)
-		snprintf(what, sizeof(what), "testing pairs with controls");
 	if (slots < plan->slots)
 		snprintf(part, sizeof(part), "the first %u of ", slots);
-	fprintf(stderr, PAIRS ": %s: %s%u slots of %g s, %.0f s\n", what, part, plan->slots,
-		s->times.slot_s, ceil(slots * s->times.slot_s));
+	fprintf(stderr, PAIRS ": %s: %s%u slots of %g s, %.0f s\n",
+		plan->tests ? "testing candidates with controls"
+			    : "screening with few pairs at a time",
+		part, plan->slots, s->times.slot_s, ceil(slots * s->times.slot_s));
 }
 
 /* Run STEP on all nodes, for PLAN or, if that is NULL, the schedule. */
@@ -247,7 +244,7 @@ static int run_plan(struct node_sweep *s)
 	off_t before = lseek(s->out, 0, SEEK_END);
 	struct step step = {.hosts = &s->known};
 	struct plan plan = {0};
-	int rc = plan_read(&plan, s->plan, &s->known, &s->fault);
+	int rc = join_plan(&plan, s->plan, &s->known, &s->fault);
 
 	snprintf(plan.limit, sizeof(plan.limit), "--for=%.3f", (double)s->test_for_ns / 1e9);
 	leave_out(s, false);
@@ -259,7 +256,7 @@ static int run_plan(struct node_sweep *s)
 	if (rc && ftruncate(s->out, before))
 		fprintf(stderr, PAIRS ": %s has lines of a part of that\n", s->output);
 	s->test_for_ns -= (uint64_t)(slots_of(s, &plan) * s->times.slot_s * 1e9);
-	plan_release(&plan);
+	free(plan.words);
 	return rc;
 }
 

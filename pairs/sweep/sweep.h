@@ -61,8 +61,7 @@ static inline bool sweep_is_verdict(int status)
 
 /*
  * Run COMMAND of this program, and wait for its end. *SAID is what it prints, which the caller
- * frees; SAID NULL: it prints it itself. Returns its exit status, 128 and more for a signal; or -1
- * with s->fault.
+ * frees. Returns its exit status, 128 and more for a signal; or -1 with s->fault.
  */
 int sweep_start(struct node_sweep *s, const struct words *command, char **said);
 

@@ -87,9 +87,8 @@ int sweep_start(struct node_sweep *s, const struct words *command, char **said)
 	if (process_start(&p, &attr, &s->fault))
 		return -1;
 	status = process_wait(&p, &s->stop, &s->fault);
-	if (said)
-		*said = p.said;
-	p.said = said ? NULL : p.said;
+	*said = p.said;
+	p.said = NULL;
 	process_release(&p);
 	return status < 0 ? -1 : process_exit_status(status);
 }

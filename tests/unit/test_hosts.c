@@ -206,37 +206,44 @@ static void write_file(const char *text, size_t n)
 }
 
 /* What FILE of TEXT is as one word. */
-static const char *joined_with(const char *text, const struct hosts *known)
+static const char *joined(const char *text)
 {
 	static char word[256];
 	struct fault f = {0};
 	char *made;
 
 	write_file(text, strlen(text));
-	made = join_lines(file_name, known, &f);
+	made = join_lines(file_name, NULL, &f);
 	assert_non_null(made);
 	snprintf(word, sizeof(word), "%s", made);
 	free(made);
 	return word;
 }
 
-static const char *joined(const char *text)
-{
-	return joined_with(text, NULL);
-}
-
 /* Of a plan the hosts that are known become numbers, unless that is the name of another. */
 static void hosts_of_plans_are_numbers(void **state)
 {
+	static const char text[] = "0 node1 node2/mlx5_0 test\n12 b.example x control\n";
 	struct fault f = {0};
-	struct hosts h = {0};
+	struct hosts h = {0}, none = {0};
+	struct plan p;
 
 	(void)state;
 	assert_int_equal(hosts_expand(&h, "node[1-2],1,b.example", "test", &f), 0);
 	assert_int_equal(hosts_complete(&h, &f), 0);
-	assert_string_equal(joined_with("0 node1 node2/mlx5_0 test\n12 b.example x control\n", &h),
-			    "lines:0,0,node2/mlx5_0,test+12,3,x,control");
+	write_file(text, strlen(text));
+	assert_int_equal(join_plan(&p, file_name, &h, &f), 0);
+	assert_string_equal(p.words, "lines:0,0,node2/mlx5_0,test+12,3,x,control");
+	assert_true(p.slots == 13 && p.tests && h.host[0].planned && h.host[1].planned);
+	assert_true(h.host[3].planned && !h.host[2].planned);
+	free(p.words);
 	hosts_release(&h);
+	assert_int_equal(join_plan(&p, file_name, &none, &f), 0);
+	assert_string_equal(p.words, "lines:0,node1,node2/mlx5_0,test+12,b.example,x,control");
+	free(p.words);
+	write_file("0 a b\n", 6);
+	assert_int_equal(join_plan(&p, file_name, &none, &f), -1);
+	assert_null(p.words);
 }
 
 /* Files travel as words, and what cannot goes by its name. */
