@@ -140,10 +140,21 @@ static double reaches(const struct judgement *j, const struct figures *x, double
 	return (double)n / (double)x->n;
 }
 
+/* The medians of PAIR, without those of pairs that always failed, as long as others are left. */
+static struct figures that_ran(const struct figures *pair)
+{
+	struct figures f = *pair;
+
+	for (figures_median(&f); f.n > 1 && f.of[0] == FAILED; f.n--) /* which sorts them */
+		f.of++;
+	return f;
+}
+
 /* The chance that the pairs of X are so low among the CONTROLS, of the strata that are USED. */
 static double chance_of(const struct bench *x, const struct bench *controls, const bool *used)
 {
 	struct ranks ranks = {0};
+	struct figures pairs, others;
 	size_t n = 0, m = 0, few = FAR;
 
 	for (size_t s = NEAR; s < STRATA; s++)
@@ -155,7 +166,9 @@ static double chance_of(const struct bench *x, const struct bench *controls, con
 		}
 	if (n >= RANKS_LEAST && m >= RANKS_LEAST)
 		return ranks_chance(&ranks);
-	return ranks_few(&x->pair[few], &controls->pair[few], TEST_PAIR_SPREAD);
+	pairs = that_ran(&x->pair[few]);
+	others = that_ran(&controls->pair[few]);
+	return ranks_few(&pairs, &others, TEST_PAIR_SPREAD);
 }
 
 /* The chance from which on nobody calls C good: at first of it alone, in the end of all candidates.

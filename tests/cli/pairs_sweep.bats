@@ -111,6 +111,14 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $(sort suspects.txt) == $'n3\nn5\nn6' ]]
 }
 
+@test "few nodes: that all runs with one reference failed does not hide how slow a node is with the others" {
+	made_pairs 6 "$slow" >made
+	launcher "[[ \$words == *' --plan '* ]] && made_plan 6 \"\$words\" '$slow |
+		when(.from == \"n3\" and .to == \"n6\"; del(.value) + {status: \"failed\", cause: \"lost\"})' || cat made"
+	sweep --hosts 'n[1-6]'
+	[[ $status == 6 && $output == *'slow nodes: 1'*'n3 '* && $(<suspects.txt) == n3 ]] || { echo "$output"; return 1; }
+}
+
 @test "another sweep has the port: that is said, with what to do, and nothing is judged" {
 	made_pairs 8 'select(.kind == "player")' >made
 	jq -nc '{kind: "server", run: "1790000000-1", player: 1, host: "n2", round: -1, exit: 1, cause: "port", error: "in use"}' >>made
