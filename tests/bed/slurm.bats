@@ -14,7 +14,9 @@ setup_file() {
 	cc -shared -fPIC -o "$bed/clock.so" "$lib/clock.c"
 }
 
+# bats test_tags=long
 @test "sbatch: the example is a job, whose output has the verdict" {
+	deadline=300
 	cd "$(mktemp -d "$bed/shared.XXXXXX")" # the nodes have it, too
 	rates n3 .04
 	PATH=$RDMARK_BIN:$PATH
