@@ -4,6 +4,7 @@
 #include <argz.h>
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,11 @@ bool launch_takes_allocation(const struct launch *l)
 	       !has_option(l, "-N --nodes -n --ntasks -w --nodelist -x --exclude");
 }
 
+int launch_end_signal(const struct launch *l)
+{
+	return l->kind == LAUNCH_PDSH ? SIGINT : SIGTERM;
+}
+
 /* Leave out those HOSTS that are left out, of all that the launcher knows. */
 static void add_left_out(struct line *c, const struct hosts *hosts)
 {
@@ -183,7 +189,8 @@ static void add_shells(struct line *c, struct launch *l, const struct hosts *hos
 		snprintf(text, sizeof(text), "-f %u", n ? n : 4096);
 		add_all(c, text);
 	}
-	add_all(c, l->kind == LAUNCH_CLUSH ? "-S -N" : "-N"); /* -S: it ends as its commands do */
+	/* -S: it ends as its commands do; -b: at the first SIGINT */
+	add_all(c, l->kind == LAUNCH_CLUSH ? "-S -N" : "-b -N");
 }
 
 /* A shell, its script, the command as one word and the hosts. */

@@ -39,6 +39,10 @@ int launch_read(struct launch *l, const char *command, struct fault *f);
 /* True if it starts a process on each node of the allocation of Slurm that this is in. */
 bool launch_takes_allocation(const struct launch *l);
 
+/* What tells it to end, and all that it started: pdsh leaves its ssh behind at SIGTERM; at SIGINT srun only
+ * says what runs. */
+int launch_end_signal(const struct launch *l);
+
 /*
  * The command line that starts COMMAND (its words, ended by NULL) on every node, but on none that is
  * left out; mpirun cannot do that. HOSTS has none if they are not known; only ssh cannot do without.

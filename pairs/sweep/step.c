@@ -23,7 +23,7 @@
 #define LINE_BYTES_MAX  65536
 #define PATIENCE_NS     (300 * UNITS_NS_PER_S) /* without a line: for a queue, or 1000 slow nodes */
 #define GRACE_S         30 /* after the last slot: for the last lines and the launcher's own end */
-#define KILL_NS         (10 * UNITS_NS_PER_S) /* between SIGTERM and SIGKILL */
+#define KILL_NS         (10 * UNITS_NS_PER_S) /* between that it is told and SIGKILL */
 #define SIGNALS_TO_KILL 3
 #define PROGRESS_NS     UNITS_NS_PER_S
 
@@ -152,7 +152,7 @@ static void keep(struct step *s, const char *buf, size_t n, struct fault *f)
 	if (!err || fault_is(f))
 		return;
 	fault_raise(f, FAULT_LOCAL, err, "writing the lines of the nodes");
-	end_launcher(s, SIGTERM);
+	end_launcher(s, s->end_signal);
 }
 
 /* Take what the launcher has written. Returns 1, or 0 at its end. */
@@ -173,7 +173,7 @@ static int take_lines(struct step *s, struct fault *f)
 	if (p->said_n > LINE_BYTES_MAX) /* no line of ours */
 		p->said_n = 0;
 	if (*s->taken && !s->told)
-		end_launcher(s, SIGTERM);
+		end_launcher(s, s->end_signal);
 	return goes_on;
 }
 
@@ -193,13 +193,13 @@ static void follow(struct step *s, struct stop *stop, struct fault *f)
 		if (ready > 0)
 			goes_on = take_lines(s, f);
 		else if (ready < 0)
-			end_launcher(s, stop->count < SIGNALS_TO_KILL ? SIGTERM : SIGKILL);
+			end_launcher(s, stop->count < SIGNALS_TO_KILL ? s->end_signal : SIGKILL);
 		else if (s->told && has_ended(s))
 			goes_on = false; /* what it put into other groups, as mpirun its ssh, may
 					    hold that open */
 		else {
 			s->overdue = true;
-			end_launcher(s, s->told ? SIGKILL : SIGTERM);
+			end_launcher(s, s->told ? SIGKILL : s->end_signal);
 		}
 		show_progress(s, !goes_on);
 	}

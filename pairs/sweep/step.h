@@ -15,6 +15,7 @@
 struct step {
 	const char *name;    /* of the launcher: "ssh" */
 	char **command;      /* its command line */
+	int end_signal;      /* what tells it to end */
 	int out;             /* the file */
 	double start_s;      /* when the first slot begins, CLOCK_REALTIME */
 	double lasts_s;      /* from then on, at most */
@@ -36,8 +37,7 @@ struct step {
 };
 
 /*
- * Run the step. At a signal the launcher is told to end, always with SIGTERM (at its first SIGINT
- * srun only says what runs), and the third one kills it. Returns 0 when all is over, however the
+ * Run the step. At a signal the launcher is told to end, and the third one kills it. Returns 0 when all is over, however the
  * launcher ended; -1 with FAULT_LOCAL, with FAULT_USAGE if another sweep has the ports, with
  * FAULT_DEADLINE if no node said anything, or with FAULT_INTERRUPTED.
  */

@@ -136,6 +136,7 @@ static int run_step(struct node_sweep *s, struct step *step, const struct plan *
 	step->out = s->out;
 	step->start_s = ceil((double)clock_utc_ns() / 1e9 + s->start_in_s);
 	step->name = s->launch.words;
+	step->end_signal = launch_end_signal(&s->launch);
 	step->command = make_run(s, step->start_s, plan);
 	if (!step->command)
 		return -1;

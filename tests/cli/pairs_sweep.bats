@@ -360,6 +360,24 @@ refused_like_run() {
 	[[ $status == 6 && $(<suspects.txt) == n3 && $stderr != *'nothing of it counts'* ]] || { echo "$stderr"; return 1; }
 }
 
+@test "pdsh is told to end by one SIGINT: at SIGTERM it would leave behind what it has started" {
+	local sig code
+	mkfifo ready
+	printf '%s\n' '#!/bin/bash' 'echo "$*" >words' 'trap "echo INT >told; exit 1" INT' 'trap "echo TERM >told; exit 1" TERM' 'cat made' \
+		'echo >ready' 'tail -f /dev/null & wait' >bin/pdsh
+	chmod +x bin/pdsh
+	for sig in INT TERM; do
+		rm -f lines told
+		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch 'pdsh -R ssh' --auth none \
+			--start-in 0 --hosts 'n[1-8]' --output lines >out 2>err 3>&- &
+		read -r <ready
+		kill -$sig $!
+		code=0
+		wait $! || code=$?
+		((code == 128 + $(kill -l $sig))) && [[ $(<told) == INT && $(<words) == *' -b '* ]] || { echo "$code $(<told)"; cat err; return 1; }
+	done
+}
+
 # left_s ARG…: what a sweep has left of its time, on a terminal, when all has been said; with the hosts of $nodes.
 left_s() {
 	rm -f lines

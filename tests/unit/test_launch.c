@@ -108,7 +108,7 @@ static void shells_start_all_at_once_and_words_survive_them(void **state)
 			    "<write_bw><-s><'1 m'>");
 	assert_non_null(strstr(made_without("clush -g all"),
 			       "<-g><all><-x><n2><-f><2>"));
-	assert_non_null(strstr(made("pdsh -f 9 -w a", &hosts), "<-f><9><-w><a><-N>"));
+	assert_non_null(strstr(made("pdsh -f 9 -w a", &hosts), "<-f><9><-w><a><-b><-N>"));
 	assert_non_null(strstr(made("clush -a", NULL), "<-f><4096>"));
 }
 
@@ -122,7 +122,7 @@ static void names_are_in_a_file_however_many(void **state)
 	assert_non_null(strstr(text, ">n1/n2/n3/"));
 	text = made_without("pdsh");
 	assert_non_null(strstr(text, "<pdsh><-w><^/dev/fd/"));
-	assert_non_null(strstr(text, "<-f><2><-N>"));
+	assert_non_null(strstr(text, "<-f><2><-b><-N>"));
 	assert_non_null(strstr(text, ">n1/n3/"));
 }
 
