@@ -194,7 +194,7 @@ static void put_incomplete(struct report *r)
 	const struct judgement *j = r->j;
 
 	if (j->planned_rounds)
-		put(r, 2, "incomplete: a run has only %u of %u rounds; the others are not judged",
+		put(r, 2, "incomplete: a run ended in round %u of %u; the rest is not judged",
 		    j->played_rounds, j->planned_rounds);
 	if (j->unnamed)
 		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected,
