@@ -111,7 +111,7 @@ static void read_line(struct step *s, const char *line, size_t n)
 		if (host)
 			host->done = true;
 	} else if (strcmp(kind, "server") == 0 && strcmp(json_text_at(o, "cause"), "port") == 0 &&
-		   !s->pairs && !*s->taken) {
+		   s->pairs == s->failed && !*s->taken) {
 		/* One that never began, because of another sweep's. */
 		text_copy(s->taken, sizeof(s->taken), json_text_at(o, "host"));
 	}

@@ -120,7 +120,8 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 }
 
 @test "another sweep has the port: that is said, with what to do, and nothing is judged" {
-	made_pairs 8 'select(.kind == "player")' >made
+	# Its processes were late, too.
+	made_pairs 8 'select(.kind == "player" or (.kind == "pair" and .round == 0)) | if .value then del(.value) + {status: "failed", cause: "missed"} else . end' >made
 	jq -nc '{kind: "server", run: "1790000000-1", player: 1, host: "n2", round: -1, exit: 1, cause: "port", error: "in use"}' >>made
 	launcher 'trap "exit 143" TERM' 'cat made' 'tail -f /dev/null & wait'
 	sweep
