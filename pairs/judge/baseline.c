@@ -14,8 +14,7 @@ static struct figures figures_of(const struct judgement *j, uint32_t player, enu
 {
 	struct figures f = {.of = to};
 
-	for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
-	     walk_next(&w);)
+	for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);)
 		if (judge_counts(j, w.is))
 			f.of[f.n++] = (j->e->latency ? -1 : 1) * log((double)w.is->value);
 	return f;

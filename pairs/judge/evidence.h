@@ -189,10 +189,17 @@ struct walk {
 /* Go to the next one. Returns false behind the last. */
 bool walk_next(struct walk *w);
 
+/* Those of PLAYER in WAY. */
+static inline struct walk walk_way(const struct evidence *e, uint32_t player, enum way way,
+				   unsigned parts)
+{
+	return (struct walk){.e = e, .player = player, .way = way, .parts = parts};
+}
+
 /* One of both ways. */
 static inline struct walk walk_all(const struct evidence *e, uint32_t player, unsigned parts)
 {
-	return (struct walk){.e = e, .player = player, .way = WAYS, .parts = parts};
+	return walk_way(e, player, WAYS, parts);
 }
 
 /* How many ways there are to judge a player. */

@@ -43,8 +43,7 @@ static uint32_t partners_of(const struct judgement *j, uint32_t player, enum way
 {
 	uint32_t n = 0, last = NONE;
 
-	for (struct walk w = {.e = j->e, .player = player, .way = way, .parts = PARTS_SCREEN};
-	     walk_next(&w);) {
+	for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);) {
 		n += judge_counts(j, w.is) && w.with != last;
 		last = w.with;
 	}
@@ -127,7 +126,6 @@ static json_t *round_json(const struct incast_round *r, const struct evidence *e
 
 static json_t *incast_json(const struct incast *it, const struct evidence *e)
 {
-	static const char *const of[] = {"port", "alone", "best"};
 	json_t *rounds;
 
 	if (!it->rounds)
@@ -136,7 +134,8 @@ static json_t *incast_json(const struct incast *it, const struct evidence *e)
 	for (uint32_t i = 0; i < it->rounds; i++)
 		json_array_append_new(rounds, round_json(&it->round[i], e));
 	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach", it->reach,
-			 "reach_of", of[it->of], "jain", it->jain, "rounds", rounds);
+			 "reach_of", it->of_ports ? "port" : "best", "jain", it->jain, "rounds",
+			 rounds);
 }
 
 /* The part of all pairs that was tried. */
@@ -199,7 +198,7 @@ void judge_matrix(FILE *to, const struct judgement *j)
 		for (uint32_t k = 0; k < j->players; k++)
 			value[k] = NAN;
 		/* of several figures the first, which is with all pairs at once where it was so */
-		for (struct walk w = {.e = j->e, .player = i, .parts = ~0U}; walk_next(&w);)
+		for (struct walk w = walk_way(j->e, i, SENDS, ~0U); walk_next(&w);)
 			if (isnan(value[w.with]) && !(w.is->marks & MARK_LACKED))
 				value[w.with] = w.is->value;
 		fprintf(to, "%s", evidence_name(j->e, i));

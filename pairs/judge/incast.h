@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incast: rounds in which several players send to one: how much arrives, how evenly the senders
- * share it, and who starves.
- *
- * A sender's share in a round is its rate as a part of the median rate of the round's other
- * senders. It starves if that is below STARVES in more than half of its rounds, and in three, with
- * a receiver each, and this more often than chance makes it of one of all senders. Where more than
- * half of the senders look so, nobody is normal, and nobody is named.
+ * incast: rounds in which several players send to one: how much arrives, and how evenly the senders
+ * share it. Who starves is a candidate of the screen, as everywhere.
  */
 #pragma once
 
@@ -18,36 +13,21 @@ struct incast_round {
 	uint32_t round;             /* those of several runs have different numbers */
 	uint32_t receiver, senders; /* those that have a figure, two at least */
 	double sum_gbps;
-	double limit_gbps;  /* what could arrive */
+	double limit_gbps;  /* the rate of the receiver's port; or the best sum of all rounds */
 	double jain;        /* Jain's index: 1 if all send alike, 1 / senders if only one does */
-	uint32_t least;     /* the sender with the least share */
-	double least_share; /* and that share */
-};
-
-/* What sums are compared with: the first of these that is known of every receiver. */
-enum incast_of {
-	INCAST_OF_PORT,  /* the rate of its port */
-	INCAST_OF_ALONE, /* what it receives from one alone */
-	INCAST_OF_BEST   /* the best sum of all rounds */
-};
-
-struct incast_starving {
-	uint32_t sender;
-	double share; /* of its rounds: the mean of logarithms */
-	uint32_t starved, rounds;
+	uint32_t least;     /* the sender that sends least */
+	double least_share; /* as a part of an equal share */
 };
 
 struct incast {
 	struct incast_round *round; /* owned; in the order of their numbers */
 	uint32_t rounds;            /* 0: there was no incast */
 	uint32_t senders;           /* in most rounds: the median */
-	enum incast_of of;
-	double reach;                     /* the median of sum / limit; */
-	uint32_t worst;                   /* the round in which that is least, */
-	double jain;                      /* the median of Jain's index, */
-	uint32_t uneven;                  /* and the round in which that is least */
-	struct incast_starving *starving; /* owned */
-	uint32_t starved;
+	bool of_ports;              /* limits are rates of ports: all are known */
+	double reach;               /* the median of sum / limit; */
+	uint32_t worst;             /* the round in which that is least, */
+	double jain;                /* the median of Jain's index, */
+	uint32_t uneven;            /* and the round in which that is least */
 };
 
 /*

@@ -73,10 +73,7 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 	judge_kinds(j);
 	if (incast_find(&j->incast, e))
 		return -1;
-	if (j->incast.rounds)
-		judge_incast(j);
-	else
-		judge_screen(j);
+	judge_screen(j);
 	if (judge_verdicts(j))
 		return -1;
 	judge_statements(j);

@@ -139,7 +139,6 @@ void judge_lost(struct judgement *j);      /* lost.c */
 void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation is of its kinds */
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
-void judge_incast(struct judgement *j);    /* in place of the screen */
 int judge_verdicts(struct judgement *j);   /* verdict.c. -1: no memory */
 void judge_statements(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */

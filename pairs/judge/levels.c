@@ -25,11 +25,7 @@ static struct figures figures_of(const struct judgement *j, uint32_t player, enu
 
 	for (int all = 0; all < 2 && f.n < 2; all++) {
 		f.n = 0;
-		for (struct walk w = {.e = j->e,
-				     .player = player,
-				     .way = way,
-				     .parts = PARTS_SCREEN};
-		     walk_next(&w);)
+		for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);)
 			if (judge_counts(j, w.is) && (all || judge_tells(j, player, w.with)))
 				f.of[f.n++] = (double)w.is->y;
 	}
@@ -101,7 +97,7 @@ static void find_levels(struct judgement *j)
 		if (!isnan(top_of(j, i)))
 			f.of[f.n++] = top_of(j, i);
 	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
-	if (f.n < LEVELS_LEAST || j->e->latency)
+	if (f.n < LEVELS_LEAST || j->e->latency || j->incast.rounds)
 		return;
 	figures_median(&f); /* sorts them */
 	for (size_t k = least; k <= f.n - least; k++) {

@@ -48,8 +48,6 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 					: "ahead");
 	else if (s->kind == SUSPECT_TAIL)
 		text_add(text, size, "%.1f", s->value);
-	else if (s->kind == SUSPECT_STARVES)
-		text_add(text, size, "%.2f", s->value);
 	else if (s->kind == SUSPECT_GROUP)
 		text_add(text, size, "%.0f %%", 100 * times);
 	else if (j->e->latency)
@@ -62,12 +60,10 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 
 void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s)
 {
-	bool good = (s->kind == SUSPECT_FALLS || s->kind == SUSPECT_STARVES) && s->tested &&
-		    !s->drained;
-	char figure[160] = "", least[16];
+	bool good = s->tested && !s->drained;
+	char figure[160] = "";
 
 	add_figure(j, s, figure, sizeof(figure));
-	snprintf(least, sizeof(least), "%.1f", STARVES);
 	finding_make(
 		to,
 		&(struct finding_facts){
@@ -80,7 +76,6 @@ void judge_words(struct finding *to, const struct judgement *j, const struct sus
 				FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
 				FINDING_NUMBER("from", (double)s->from_round, ""),
 				FINDING_NUMBER("normal", s->normal, ""),
-				FINDING_WORD("least", least),
 				FINDING_WORD("proven", s->tested ? "" : NULL),
 				FINDING_WORD("untested", s->tested ? NULL : ""),
 				FINDING_WORD("good", good ? "" : NULL),
@@ -159,14 +154,12 @@ static void put_nothing(struct report *r)
 
 static void put_incast(struct report *r)
 {
-	static const char *const of[] = {"the receiver's port", "what it receives alone",
-					 "the best sum"};
 	const struct incast *it = &r->j->incast;
 	const struct incast_round *worst = &it->round[it->worst], *uneven = &it->round[it->uneven];
 
 	put(r, 2, "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
-	    it->senders, 100 * it->reach, of[it->of], worst->sum_gbps, worst->limit_gbps,
-	    evidence_name(r->j->e, worst->receiver));
+	    it->senders, 100 * it->reach, it->of_ports ? "the receiver's port" : "the best sum",
+	    worst->sum_gbps, worst->limit_gbps, evidence_name(r->j->e, worst->receiver));
 	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
 	    it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
 	    evidence_name(r->j->e, uneven->least), uneven->least_share);

@@ -51,6 +51,8 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	upper = (struct figures){f.of + f.n / 2, f.n - f.n / 2};
 	margin = fmax(SCREEN_PART * judge_least(j),
 		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
+	if (j->incast.rounds) /* that senders share unevenly is no suspicion */
+		margin = -log(STARVES);
 	for (uint32_t i = 0; i < j->players; i++) {
 		double depth = standing_of(j, i, way, middle) - level;
 
@@ -309,30 +311,6 @@ static void find_worst(struct judgement *j)
 		add_candidate(j, at, 0);
 }
 
-/* How much the receiver of round R gets of the median of all, as a logarithm. */
-static double receives(const struct judgement *j, const struct incast_round *r)
-{
-	struct figures f = {.of = j->room};
-
-	for (uint32_t i = 0; i < j->incast.rounds; i++)
-		f.of[f.n++] = j->incast.round[i].sum_gbps / j->incast.round[i].limit_gbps;
-	return log(r->sum_gbps / r->limit_gbps / figures_median(&f));
-}
-
-/* Of an incast those who starve, and receivers that get little, are tested alone. */
-void judge_incast(struct judgement *j)
-{
-	j->smallest = j->loaded = NAN;
-	for (uint32_t i = 0; i < j->incast.starved; i++)
-		add_candidate(j, j->incast.starving[i].sender, log(j->incast.starving[i].share));
-	for (uint32_t i = 0; i < j->incast.rounds; i++)
-		if (receives(j, &j->incast.round[i]) < log(STARVES))
-			add_candidate(j, j->incast.round[i].receiver,
-				      receives(j, &j->incast.round[i]));
-	order_candidates(j);
-	find_near(j);
-}
-
 void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
@@ -341,11 +319,14 @@ void judge_screen(struct judgement *j)
 		find_low(j, way, false);
 	if (j->e->latency)
 		find_low(j, SENDS, true);
-	find_at_times(j);
-	if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->incast)
-		find_falls(j);
-	find_worst(j);
+	if (!j->incast.rounds) {
+		find_at_times(j);
+		if (j->e->run[0].seen >= ROUNDS_LEAST)
+			find_falls(j);
+		find_worst(j);
+	}
 	order_candidates(j);
 	find_near(j);
-	find_pairs(j);
+	if (!j->incast.rounds)
+		find_pairs(j);
 }

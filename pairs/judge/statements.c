@@ -16,7 +16,7 @@ static enum finding_code kind_of(const struct judgement *j, const struct candida
 	return j->e->latency ? SUSPECT_LATENCY : SUSPECT_NODE;
 }
 
-/* What the screen saw of PLAYER: its worst way, and how many of its runs failed. */
+/* What the screen saw of C: its worst way. */
 static void see(const struct judgement *j, const struct candidate *c, struct suspect *s)
 {
 	enum way worst = SENDS;
@@ -33,10 +33,11 @@ static void see(const struct judgement *j, const struct candidate *c, struct sus
 static void add_candidate(struct judgement *j, const struct candidate *c)
 {
 	struct suspect s = suspect_of(kind_of(j, c), c->player);
-	bool open = c->verdict == VERDICT_OPEN;
+	bool open = c->verdict == VERDICT_OPEN, incast = j->incast.rounds > 0;
 
-	/* what is seen once must be deeper than what a test proves */
-	if (!(open && !j->tests && (c->depth < -LOW_LEAST / 2 || c->depth == AT_TIMES)) &&
+	/* what is seen once must be deeper than what a test proves; a good one starves as well */
+	if (!incast &&
+	    !(open && !j->tests && (c->depth < -LOW_LEAST / 2 || c->depth == AT_TIMES)) &&
 	    !c->falls_from && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
@@ -50,8 +51,10 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	if (c->falls_from) {
 		s.value = judge_unit(j, c->player, c->after);
 		s.normal = judge_unit(j, c->player, c->before);
-	} else if (open) {
+	} else if (open || incast) {
 		see(j, c, &s);
+		if (incast)
+			s.kind = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
 	} else if (s.kind != SUSPECT_FAILS) {
 		s.value = judge_unit(j, c->player, c->y);
 		s.normal = judge_unit(j, c->player, c->control);
@@ -134,8 +137,7 @@ static void find_tails(struct judgement *j)
 		struct figures f = {.of = j->room};
 		uint32_t own = 0;
 
-		for (struct walk w = {.e = j->e, .player = i, .parts = PARTS_SCREEN};
-		     walk_next(&w);) {
+		for (struct walk w = walk_way(j->e, i, SENDS, PARTS_SCREEN); walk_next(&w);) {
 			double tail = (double)w.is->p99 / (double)w.is->value;
 
 			own++;
@@ -152,57 +154,11 @@ static void find_tails(struct judgement *j)
 	}
 }
 
-/* What the test says of PLAYER, which an incast made a candidate. */
-static enum verdict verdict_of(const struct judgement *j, uint32_t player)
-{
-	uint32_t at = j->candidate_of[player];
-
-	return at == NONE ? VERDICT_OPEN : j->candidate[at].verdict;
-}
-
-/* That many send less each than one does is no suspicion: of an incast only who starves, and a
- * receiver that gets little from all together. */
-static void add_incast(struct judgement *j)
-{
-	const struct incast *it = &j->incast;
-
-	for (uint32_t i = 0; i < it->starved; i++) {
-		const struct incast_starving *is = &it->starving[i];
-		struct suspect s = suspect_of(SUSPECT_STARVES, is->sender);
-
-		s.tested = verdict_of(j, is->sender) != VERDICT_OPEN;
-		s.drained = verdict_of(j, is->sender) == VERDICT_SLOW;
-		s.sends = true;
-		s.value = is->share;
-		s.normal = 1;
-		s.partners = is->rounds;
-		s.bad = is->starved;
-		suspects_add(&j->suspects, &s);
-	}
-	for (uint32_t i = 0; i < it->rounds; i++) {
-		const struct incast_round *r = &it->round[i];
-		struct suspect s = suspect_of(SUSPECT_DROWNS, r->receiver);
-
-		if (j->candidate_of[r->receiver] == NONE ||
-		    r->sum_gbps > STARVES * r->limit_gbps * it->reach)
-			continue;
-		s.tested = verdict_of(j, r->receiver) != VERDICT_OPEN;
-		s.drained = verdict_of(j, r->receiver) == VERDICT_SLOW;
-		s.receives = true;
-		s.value = r->sum_gbps;
-		s.normal = r->limit_gbps * it->reach;
-		s.partners = r->senders;
-		suspects_add(&j->suspects, &s);
-	}
-}
-
 void judge_statements(struct judgement *j)
 {
 	uint32_t first = j->suspects.count;
 
-	if (j->incast.rounds)
-		add_incast(j);
-	for (uint32_t i = 0; i < j->candidates && !j->incast.rounds; i++)
+	for (uint32_t i = 0; i < j->candidates; i++)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
 	if (j->e->latency)

@@ -110,18 +110,13 @@ static struct bench collect(struct work *w, uint32_t player, enum way way)
 	bool told = false;
 	struct bench b;
 
-	for (struct walk k = {.e = j->e, .player = player, .way = way, .parts = 1U << PART_TEST};
-	     walk_next(&k);)
+	for (struct walk k = walk_way(j->e, player, way, 1U << PART_TEST); walk_next(&k);)
 		told |= j->candidate_of[k.with] == NONE && judge_tells(j, player, k.with);
 
 	for (enum stratum s = NEAR; s < STRATA; s++) {
 		size_t n = 0;
 
-		for (struct walk k = {.e = j->e,
-				     .player = player,
-				     .way = way,
-				     .parts = 1U << PART_TEST};
-		     walk_next(&k);)
+		for (struct walk k = walk_way(j->e, player, way, 1U << PART_TEST); walk_next(&k);)
 			if (j->candidate_of[k.with] == NONE && stratum_of(w, player, k.with) == s &&
 			    (!told || judge_tells(j, player, k.with)))
 				put(w, &n, k.is);
@@ -266,10 +261,7 @@ static void judge_candidate(struct work *w, struct candidate *c)
 
 	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
 	     way++)
-		for (struct walk k = {.e = w->j->e,
-				     .player = c->player,
-				     .way = way,
-				     .parts = 1U << PART_TEST};
+		for (struct walk k = walk_way(w->j->e, c->player, way, 1U << PART_TEST);
 		     walk_next(&k);)
 			c->tests += w->j->candidate_of[k.with] == NONE;
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
@@ -300,8 +292,7 @@ static void judge_pair(struct work *w, struct pair *p)
 	struct ranks ranks = {0};
 	double control = figures_median(&controls);
 
-	for (struct walk k = {.e = j->e, .player = p->from, .way = SENDS, .parts = 1U << PART_TEST};
-	     walk_next(&k);)
+	for (struct walk k = walk_way(j->e, p->from, SENDS, 1U << PART_TEST); walk_next(&k);)
 		if (k.with == p->to && !isnan(y_of(j, k.is)))
 			x.of[x.n++] = y_of(j, k.is);
 	p->tests = (uint32_t)x.n;
@@ -322,8 +313,8 @@ static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint
 	struct figures f = {w->free, 0};
 	/* of a latency one may be slow and have a partner that is nearer than most near ones */
 	bool nearest = w->j->e->latency && !w->j->groups->names.count;
-	double control = figures_quantile(&w->controls.of[w->one_stratum ? FAR : NEAR],
-					  nearest ? .9 : .5);
+	double control =
+		figures_quantile(&w->controls.of[w->one_stratum ? FAR : NEAR], nearest ? .9 : .5);
 	double least = judge_least(w->j);
 
 	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)

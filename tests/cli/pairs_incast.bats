@@ -37,7 +37,7 @@ judged() {
 @test "incast: who starves is named and nobody else; the sum and Jain's index" {
 	local i
 	made_incast >lines
-	judged 6 '[.suspects[] | [.kind, .name]] == [["sender_starves", "n3"]] and (.suspects[0].value | . > 0.25 and . < 0.35)
+	judged 6 '[.suspects[] | [.kind, .name]] == [["sender_starves", "n3"]] and (.suspects[0] | .value / .normal | . > 0.25 and . < 0.35)
 		and .incast.senders == 4 and .incast.reach_of == "port" and (.incast.reach | . > 0.85 and . < 0.92)
 		and (.incast.rounds | length == 8 and all(.limit == 100 and (.jain > 0.98) == (.least != "n3")))' lines
 	start judge rdmark-pairs judge --suspects suspects --plan plan lines
