@@ -134,6 +134,7 @@ struct evidence {
 	bool incast, one_way;
 	double slot_s;        /* the longest slot; 0: not known */
 	double slot_needed_s; /* that a run would have needed; 0: none */
+	char program[32];     /* of the first run */
 	char schedule[16], title[201];
 	struct evidence_counts counts;
 };

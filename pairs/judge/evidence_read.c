@@ -75,8 +75,10 @@ static void note_what(struct evidence *e, const struct line *l, struct run *run)
 	json_decref(options);
 	text_disarm(what);
 	run->what = names_put(&e->whats, what);
-	if (!run->what)
-		e->latency = strcmp(unit, "us") == 0;
+	if (run->what)
+		return;
+	e->latency = strcmp(unit, "us") == 0;
+	text_copy(e->program, sizeof(e->program), program);
 }
 
 /* Note what a player says of RUN. */

@@ -30,7 +30,7 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 			 words.next);
 }
 
-/* Hosts that are partners of PLAYER in WAY, and what it reaches there in the middle, of normal. */
+/* What PLAYER reaches in WAY in the middle, as a part of what is normal. */
 static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
 {
 	float middle =
@@ -39,23 +39,11 @@ static json_t *level_json(const struct judgement *j, uint32_t player, enum way w
 	return json_number_or_null(exp((double)middle));
 }
 
-static uint32_t partners_of(const struct judgement *j, uint32_t player, enum way way)
-{
-	uint32_t n = 0, last = NONE;
-
-	for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);) {
-		n += judge_counts(j, w.is) && w.with != last;
-		last = w.with;
-	}
-	return n;
-}
-
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:i}", "name", evidence_name(j->e, i), "normal",
+	return json_pack("{s:s, s:o, s:o, s:o}", "name", evidence_name(j->e, i), "normal",
 			 json_number_or_null(judge_unit(j, i, 0)), "sends", level_json(j, i, SENDS),
-			 "receives", level_json(j, i, RECEIVES), "sends_to",
-			 partners_of(j, i, SENDS), "receives_from", partners_of(j, i, RECEIVES));
+			 "receives", level_json(j, i, RECEIVES));
 }
 
 /* What became of each player that was tested, or should be. */

@@ -173,26 +173,16 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	return 0;
 }
 
-/* What B measured: "UNIT PROGRAM OPTION…", with the length of "UNIT PROGRAM"; "": not known. */
-static const char *what_of(const struct evidence *b, size_t *program)
-{
-	const char *what = b->whats.count ? b->whats.text[0] : "";
-	size_t unit = strcspn(what, " ");
-
-	*program = what[unit] ? unit + 1 + strcspn(what + unit + 1, " ") : unit;
-	return what;
-}
-
 /* Refuse another program than before. Other options are said on stderr. */
 static int compare_experiments(const struct evidence *before, const struct evidence *now,
 			       const char *name, struct fault *f)
 {
-	size_t was_program, program;
-	const char *was = what_of(before, &was_program), *is = what_of(now, &program);
+	const char *was = before->whats.count ? before->whats.text[0] : "";
+	const char *is = now->whats.count ? now->whats.text[0] : "";
 
 	if (!*was || !*is || strcmp(was, is) == 0)
 		return 0;
-	if (was_program != program || strncmp(was, is, program) != 0) {
+	if (strcmp(before->program, now->program) != 0) {
 		fault_raise(f, FAULT_USAGE, 0, "%s is of another program: %s; now: %s", name, was,
 			    is);
 		return fault_fix(f, "compare with a run of the same program");

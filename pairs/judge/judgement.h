@@ -102,7 +102,6 @@ struct judgement {
 	struct kind kind[KINDS_MAX];
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
-	uint32_t lower;
 	struct standing *standing[WAYS];
 	double level_best[WAYS];     /* what most players reach at best */
 	uint32_t *candidate_of;      /* of each player: its number in CANDIDATE, or NONE */

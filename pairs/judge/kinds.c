@@ -85,53 +85,40 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 	return figures_quantile(&f, TYPICAL);
 }
 
-/* Of a kind with too few players: as much of its ports' rate as the largest kind reaches. */
-static double reach_like(const struct judgement *j, const struct kind *kind)
-{
-	const struct kind *most = NULL;
-	double reach;
-
-	for (uint32_t i = 0; i < j->kinds; i++)
-		if (!isnan(j->kind[i].reach) && (!most || j->kind[i].players > most->players))
-			most = &j->kind[i];
-	if (!most)
-		return NAN;
-	reach = most->reach;
-	if (!j->e->latency && kind->gbps > 0 && most->gbps > 0)
-		reach += log(kind->gbps / most->gbps);
-	return reach;
-}
-
-/* Set what each kind reaches, by few pairs at a time if there are any, and each observation's y. */
+/*
+ * Set what each kind reaches, by few pairs at a time if there are any, and each observation's y. Of
+ * a kind with too few players it is as much of its ports' rate as the largest kind reaches.
+ */
 static void measure_kinds(struct judgement *j)
 {
-	bool like[KINDS_MAX];
+	const struct kind *most = j->kind;
 
 	for (uint32_t k = 0; k < j->kinds; k++) {
 		struct kind *kind = &j->kind[k];
 
-		like[k] = kind->players < OWN_LEAST && j->kinds > 1;
-		kind->reach = like[k] ? NAN : reach_of(j, k, 1U << PART_SCREEN);
-		if (isnan(kind->reach) && !like[k])
+		kind->reach = NAN;
+		if (kind->players >= OWN_LEAST || j->kinds == 1)
+			kind->reach = reach_of(j, k, 1U << PART_SCREEN);
+		if (isnan(kind->reach) && (kind->players >= OWN_LEAST || j->kinds == 1))
 			kind->reach = reach_of(j, k, PARTS_SCREEN);
-		like[k] |= isnan(kind->reach);
+		if (!isnan(kind->reach) && (isnan(most->reach) || kind->players > most->players))
+			most = kind;
 	}
-	for (uint32_t k = 0; k < j->kinds; k++)
-		if (like[k])
-			j->kind[k].reach = NAN;
-	for (uint32_t k = 0; k < j->kinds; k++)
-		if (like[k])
-			j->kind[k].reach = reach_like(j, &j->kind[k]);
+	for (uint32_t k = 0; k < j->kinds; k++) {
+		struct kind *kind = &j->kind[k];
+		bool known = !j->e->latency && kind->gbps > 0 && most->gbps > 0;
+
+		if (isnan(kind->reach))
+			kind->reach = most->reach + (known ? log(kind->gbps / most->gbps) : 0);
+	}
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		struct observation *o = &j->e->of[i];
-		double from = j->kind[j->e->player[o->from].kind].reach;
-		double to = j->kind[j->e->player[o->to].kind].reach;
+		double slower = fmin(j->kind[j->e->player[o->from].kind].reach,
+				     j->kind[j->e->player[o->to].kind].reach);
 
 		o->y = NAN;
 		if (o->value > 0 && !(o->marks & MARK_LACKED))
-			o->y = (float)(figure_of(j, o) - (isnan(from) && isnan(to)
-								  ? figure_of(j, o)
-								  : fmin(from, to)));
+			o->y = isnan(slower) ? 0 : (float)(figure_of(j, o) - slower);
 	}
 }
 

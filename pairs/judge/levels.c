@@ -107,11 +107,10 @@ static void find_levels(struct judgement *j)
 			widest = f.of[k] - f.of[k - 1];
 			cut = (f.of[k - 1] + f.of[k]) / 2;
 			j->level = exp(-gap);
-			j->lower = (uint32_t)k;
 		}
 	}
 	if (isnan(cut) || !are_high(j, cut)) {
-		j->level = j->lower = 0;
+		j->level = 0;
 		return;
 	}
 	for (uint32_t i = 0; i < j->players; i++)

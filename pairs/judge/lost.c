@@ -48,57 +48,37 @@ static double clock_limit_s(const struct judgement *j)
 	return fmax(slot_s > 0 ? slot_s * CLOCK_PART : CLOCK_OTHER_S, CLOCK_LEAST_S);
 }
 
-static bool failed(const struct judgement *j, const struct observation *o)
-{
-	(void)j;
-	return o->cause > 0 && o->cause != FAILED_MISSED;
-}
-
 static bool clock_is_off(const struct judgement *j, const struct observation *o)
 {
 	return fabs((double)o->clock_s) > clock_limit_s(j);
 }
 
-static bool clock_is_known(const struct judgement *j, const struct observation *o)
-{
-	(void)j;
-	return !isnan(o->clock_s);
-}
-
-static bool is_any(const struct judgement *j, const struct observation *o)
-{
-	(void)j;
-	return o->cause != FAILED_MISSED;
-}
-
-typedef bool asks(const struct judgement *j, const struct observation *o);
-
-/* The part of PLAYER's runs, of those ALL that are with players who are not OUT, that are BAD. */
-static double share_of(const struct judgement *j, uint32_t player, const bool *out, asks *all,
-		       asks *bad)
+/* The part of PLAYER's runs with those who are not OUT that fail, or in which a clock is off. */
+static double share_of(const struct judgement *j, uint32_t player, const bool *out, bool clocks)
 {
 	double n = 0, k = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
-		if (!out[w.with] && all(j, w.is)) {
+		if (!out[w.with] &&
+		    (clocks ? !isnan(w.is->clock_s) : w.is->cause != FAILED_MISSED)) {
 			n++;
-			k += bad(j, w.is);
+			k += clocks ? clock_is_off(j, w.is) : w.is->cause > 0;
 		}
 	return n > 1 ? k / n : 0;
 }
 
 /*
- * Mark in OUT those that explain the BAD runs: the ones with the largest part of them, and then,
- * without these, the next ones, as long as one has LEAST.
+ * Mark in OUT those that explain the runs that fail, or the CLOCKS that are off: the ones with the
+ * largest part of them, and then, without these, the next ones, as long as one has LEAST.
  */
-static void explain(const struct judgement *j, bool *out, double least, asks *all, asks *bad)
+static void explain(const struct judgement *j, bool *out, double least, bool clocks)
 {
 	double *share = j->room, most;
 
 	do {
 		most = 0;
 		for (uint32_t i = 0; i < j->players; i++) {
-			share[i] = out[i] ? 0 : share_of(j, i, out, all, bad);
+			share[i] = out[i] ? 0 : share_of(j, i, out, clocks);
 			most = fmax(most, share[i]);
 		}
 		for (uint32_t i = 0; i < j->players && most >= least; i++)
@@ -139,7 +119,7 @@ static void find_lost(struct judgement *j, bool *out)
 		out[i] = kind_of(j, i, &t, came, false) != FINDING_CODES;
 	}
 	if (figures > GOOD_LEAST * j->e->count && j->players > 2)
-		explain(j, out, LOST_HARDLY, is_any, failed);
+		explain(j, out, LOST_HARDLY, false);
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct player *p = &j->e->player[i];
 		const struct tally t = tally_of(j, i);
@@ -178,7 +158,7 @@ static void find_clocks(struct judgement *j, bool *out)
 
 	for (uint32_t i = 0; i < j->players; i++)
 		out[i] = false;
-	explain(j, out, CLOCKS_OFF, clock_is_known, clock_is_off);
+	explain(j, out, CLOCKS_OFF, true);
 	for (uint32_t i = 0; i < (two ? 1 : j->players); i++) {
 		struct suspect s = suspect_of(SUSPECT_CLOCK, i);
 

@@ -14,64 +14,53 @@
 #define HOSTS_TEXT 300
 #define FULL_BYTES 65536 /* messages that fill a good link: the tests' default */
 
-/* Add the name of PLAYER to the list at TO. */
-static void add_name(const struct judgement *j, char to[HOSTS_TEXT], uint32_t player)
+/* Players of whom something is said. */
+struct named {
+	char text[HOSTS_TEXT];
+	uint32_t count;
+};
+
+static void add_name(const struct judgement *j, struct named *to, uint32_t player)
 {
 	const char *name = evidence_name(j->e, player);
 
-	if (strlen(to) + strlen(name) + sizeof(" ...") < HOSTS_TEXT)
-		text_add(to, HOSTS_TEXT, "%s%s", *to ? " " : "", name);
-	else if (!strstr(to, " ..."))
-		text_add(to, HOSTS_TEXT, " ...");
+	if (strlen(to->text) + strlen(name) + sizeof(" ...") < HOSTS_TEXT)
+		text_add(to->text, HOSTS_TEXT, "%s%s", to->count ? " " : "", name);
+	else if (!strstr(to->text, " ..."))
+		text_add(to->text, HOSTS_TEXT, " ...");
+	to->count++;
 }
 
-/* The test could not tell, or had too many before it. */
-static bool is_undecided(const struct judgement *j, const struct candidate *c)
+/* Candidates of whom the test could not tell, or that had too many before them; and those who are
+ * low with far ones only, where no groups say with whom they share a place. */
+static void note_candidates(struct judgement *j)
 {
-	return !c->falls_from && (c->verdict == VERDICT_UNCLEAR ||
-				  (j->tests && c->verdict == VERDICT_OPEN && c->depth < 0));
-}
-
-/* Those of whom the test could not tell. */
-static void note_undecided(struct judgement *j)
-{
-	char names[HOSTS_TEXT] = "";
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < j->candidates; i++)
-		if (is_undecided(j, &j->candidate[i])) {
-			add_name(j, names, j->candidate[i].player);
-			n++;
-		}
-	if (!n)
-		return;
-	j->cannot_tell = true;
-	NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL, FINDING_NUMBER("count", n, ""),
-	     FINDING_WORD("s", n > 1 ? "s" : ""), FINDING_WORD("hosts", names));
-}
-
-/* Who is low with far ones only, where no groups say with whom they share a place. */
-static void note_places(struct judgement *j)
-{
-	char names[HOSTS_TEXT] = "";
+	struct named doubtful = {0}, place = {0};
 	double part = 0;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < j->candidates; i++) {
 		const struct candidate *c = &j->candidate[i];
 
-		if (c->verdict != VERDICT_PLACE ||
-		    (j->group[c->player] != NONE && judge_tells_groups(j)))
-			continue;
-		add_name(j, names, c->player);
-		part += exp(c->y - c->control);
-		n++;
+		if (!c->falls_from && (c->verdict == VERDICT_UNCLEAR ||
+				       (j->tests && c->verdict == VERDICT_OPEN && c->depth < 0)))
+			add_name(j, &doubtful, c->player);
+		if (c->verdict == VERDICT_PLACE &&
+		    (j->group[c->player] == NONE || !judge_tells_groups(j))) {
+			add_name(j, &place, c->player);
+			part += exp(c->y - c->control);
+		}
 	}
-	if (!n)
-		return;
-	j->cannot_tell |= !j->e->latency;
-	NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE, FINDING_NUMBER("count", n, ""),
-	     FINDING_NUMBER("part", part / n, "share"), FINDING_WORD("hosts", names));
+	j->cannot_tell |= doubtful.count || (place.count && !j->e->latency);
+	if (doubtful.count)
+		NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
+		     FINDING_NUMBER("count", doubtful.count, ""),
+		     FINDING_WORD("s", doubtful.count > 1 ? "s" : ""),
+		     FINDING_WORD("hosts", doubtful.text));
+	if (place.count)
+		NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
+		     FINDING_NUMBER("count", place.count, ""),
+		     FINDING_NUMBER("part", part / place.count, "share"),
+		     FINDING_WORD("hosts", place.text));
 }
 
 /* True of rails that are slower than another one of the same rate, on all hosts. */
@@ -95,16 +84,16 @@ static void note_rails(struct judgement *j)
 
 static void note_levels(struct judgement *j)
 {
-	char names[HOSTS_TEXT] = "";
+	struct named lower = {0};
 
-	if (!j->lower)
-		return;
 	for (uint32_t i = 0; i < j->players; i++)
 		if (j->e->player[i].lower)
-			add_name(j, names, i);
+			add_name(j, &lower, i);
+	if (!lower.count)
+		return;
 	NOTE(j, PAIRS_LEVELS, j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN, FINDING_IS,
-	     FINDING_NUMBER("count", j->lower, ""), FINDING_NUMBER("part", j->level, "share"),
-	     FINDING_WORD("hosts", names));
+	     FINDING_NUMBER("count", lower.count, ""), FINDING_NUMBER("part", j->level, "share"),
+	     FINDING_WORD("hosts", lower.text));
 }
 
 static void note_network(struct judgement *j)
@@ -189,8 +178,8 @@ static void note_slots(struct judgement *j)
 /* Players with too few figures, since threads lacked their CPUs. */
 static void note_cpu(struct judgement *j)
 {
-	char names[HOSTS_TEXT] = "";
-	uint32_t n = 0, lacked = 0;
+	struct named without = {0};
+	uint32_t lacked = 0;
 
 	for (uint32_t i = 0; i < j->e->count; i++)
 		lacked += (j->e->of[i].marks & MARK_LACKED) > 0;
@@ -201,17 +190,16 @@ static void note_cpu(struct judgement *j)
 			figures += judge_counts(j, w.is);
 			tried += !w.is->cause;
 		}
-		if (4 * figures > tried || j->lost[i])
-			continue;
-		add_name(j, names, i);
-		n++;
+		if (4 * figures <= tried && !j->lost[i])
+			add_name(j, &without, i);
 	}
 	if (!lacked)
 		return;
-	j->cannot_tell |= n > 0;
-	NOTE(j, PAIRS_NO_CPU, n ? FINDING_WARN : FINDING_NOTE, n ? FINDING_CANNOT_TELL : FINDING_IS,
-	     FINDING_NUMBER("count", lacked, ""), FINDING_NUMBER("of", j->e->count, ""),
-	     FINDING_WORD("hosts", n ? names : NULL));
+	j->cannot_tell |= without.count > 0;
+	NOTE(j, PAIRS_NO_CPU, without.count ? FINDING_WARN : FINDING_NOTE,
+	     without.count ? FINDING_CANNOT_TELL : FINDING_IS, FINDING_NUMBER("count", lacked, ""),
+	     FINDING_NUMBER("of", j->e->count, ""),
+	     FINDING_WORD("hosts", without.count ? without.text : NULL));
 }
 
 /* Whether a slow player would have been a candidate. */
@@ -228,8 +216,7 @@ static void note_power(struct judgement *j)
 
 void judge_notes(struct judgement *j)
 {
-	note_undecided(j);
-	note_places(j);
+	note_candidates(j);
 	note_levels(j);
 	if (!j->incast.rounds)
 		note_rails(j);

@@ -7,8 +7,6 @@
 #include "pairs/grow.h"
 #include "proto/json_memory.h"
 
-#define SAID_MAX 32 /* texts that are told apart */
-
 struct suspect suspect_of(enum finding_code kind, uint32_t a)
 {
 	return (struct suspect){
@@ -130,23 +128,6 @@ void judge_states(struct judgement *j)
 		j->hosts_in[j->host[i]]++;
 }
 
-/* The texts that were heard, and how often. */
-struct said {
-	uint32_t text[SAID_MAX], times[SAID_MAX];
-};
-
-static void hear(struct said *s, uint32_t text)
-{
-	uint32_t i = 0;
-
-	while (i < SAID_MAX && s->times[i] && s->text[i] != text)
-		i++;
-	if (i == SAID_MAX)
-		return;
-	s->text[i] = text;
-	s->times[i]++;
-}
-
 /* True if O, a run of PLAYER, says something of another host: by its blame, or by its text, which
  * begins with the host that it is about, if that is known. */
 static bool is_of_another(const struct judgement *j, uint32_t player, const struct observation *o)
@@ -163,19 +144,20 @@ static bool is_of_another(const struct judgement *j, uint32_t player, const stru
 
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 {
-	struct said s = {0};
-	uint32_t best = 0;
+	uint32_t *times = calloc((size_t)j->e->texts.count + 1, sizeof(*times)), most = 0;
+	uint32_t first = player == NONE ? 0 : player, best = NONE;
 
-	for (uint32_t i = 0; i < j->e->count && player == NONE; i++)
-		if (j->e->of[i].text != EVIDENCE_NONE &&
-		    !(j->e->of[i].marks & MARK_FOUND) == failed)
-			hear(&s, j->e->of[i].text);
-	for (struct walk w = walk_all(j->e, player, ~0U); player != NONE && walk_next(&w);)
-		if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
-		    !is_of_another(j, player, w.is))
-			hear(&s, w.is->text);
-	for (uint32_t i = 1; i < SAID_MAX; i++)
-		if (s.times[i] > s.times[best])
-			best = i;
-	return s.times[best] ? s.text[best] : NONE;
+	if (!times) {
+		json_memory_lacked();
+		return NONE;
+	}
+	for (uint32_t i = first; i < (player == NONE ? j->players : player + 1); i++)
+		for (struct walk w = walk_all(j->e, i, ~0U); walk_next(&w);)
+			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
+			    !is_of_another(j, i, w.is) && ++times[w.is->text] > most) {
+				most = times[w.is->text];
+				best = w.is->text;
+			}
+	free(times);
+	return best;
 }
