@@ -31,6 +31,7 @@ enum schedule_kind {
 enum schedule_part {
 	SCHEDULE_NO_PART, /* it is of no plan */
 	SCHEDULE_SCREEN,
+	SCHEDULE_BLOCK,
 	SCHEDULE_TEST,
 	SCHEDULE_CONTROL
 };

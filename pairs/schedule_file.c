@@ -35,7 +35,7 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 			   hosts->n);
 }
 
-static const char *const parts[] = {NULL, "screen", "test", "control"};
+static const char *const parts[] = {NULL, "screen", "block", "test", "control"};
 
 const char *schedule_word(enum schedule_part part)
 {

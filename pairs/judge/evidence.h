@@ -48,6 +48,7 @@ enum part {
 	PART_SCREEN,  /* screen: few pairs at a time */
 	PART_TEST,    /* a candidate with a reference, or with another candidate */
 	PART_CONTROL, /* two references, in the same slot */
+	PART_BLOCK,   /* all of one group with all of another, all groups at once */
 	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
 };
 
@@ -132,6 +133,7 @@ struct evidence {
 	uint32_t plans;     /* that were played */
 	bool latency;       /* figures are us, otherwise Gbit/s */
 	bool incast, one_way;
+	bool at_once;         /* the user limits how many pairs there are at once */
 	double slot_s;        /* the longest slot; 0: not known */
 	double slot_needed_s; /* that a run would have needed; 0: none */
 	char program[32];     /* of the first run */

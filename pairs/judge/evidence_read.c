@@ -98,6 +98,7 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 		text_copy(e->title, sizeof(e->title), title);
 	e->incast |= strncmp(schedule, "incast=", 7) == 0;
 	e->one_way |= l->key[LINE_both_ways].type == 'f' && run == e->run;
+	e->at_once |= l->key[LINE_at_once].at != NULL;
 	run->planned = rounds > run->planned ? rounds : run->planned;
 	e->expected = players > e->expected ? players : e->expected;
 	run->slot_s = fmax(run->slot_s, line_number(l, LINE_slot_s, 1e-3, 1e5, 0));
@@ -208,6 +209,8 @@ static enum part part_of(const struct line *l)
 		return PART_CONTROL;
 	if (line_is(l, LINE_part, "screen"))
 		return PART_SCREEN;
+	if (line_is(l, LINE_part, "block"))
+		return PART_BLOCK;
 	return line_is_true(l, LINE_alone) ? PART_AGAIN : PART_LOADED;
 }
 

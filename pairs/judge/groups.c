@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Groups that are slow with others. By the test: their candidates are low with references of other
- * groups, and not with their own. And with all pairs at once, where only a full uplink tells: what
- * the pairs of a group with others reach, and what it carries with them in all, against the other
- * groups in the same rounds.
+ * groups, and not with their own. And by blocks, where only a full uplink tells: what a group
+ * carries with another one while all groups do so.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,36 +10,15 @@
 #include "judgement.h"
 #include "proto/json_memory.h"
 
-#define GROUPS_LEAST 4 /* of fewer nobody can say whose uplink it is; by the test, of three */
+#define SLOTS 8 /* of blocks, which follow each other: more than a plan has */
 
 struct group {
 	uint32_t tested, place; /* of its players those that were tested, and are low far away */
-	double sum, total;      /* of its runs with others: of logarithms, and of rates */
-	uint32_t runs, starved; /* how many; and those that reach hardly anything */
+	double sum[SLOTS];      /* of what its blocks reach in each slot, */
+	uint32_t n[SLOTS];      /* and how many runs that is */
+	double level; /* the median of slots, as a logarithm: one partner may be bad; NaN: none */
+	uint32_t runs, starved; /* all runs; and those that reach hardly anything */
 };
-
-/* What a group's pairs reach on average, or carry in all. */
-static double level_of(const struct group *g, bool in_all)
-{
-	return in_all ? log(g->total) : g->sum / g->runs;
-}
-
-/* How far group G is below the others, in a logarithm; SPREAD gets theirs. */
-static double below(const struct judgement *j, const struct group *of, uint32_t g, bool in_all,
-		    double *spread)
-{
-	struct figures f = {.of = j->room};
-	double median;
-
-	for (uint32_t i = 0; i < j->groups->names.count; i++)
-		if (of[i].runs)
-			f.of[f.n++] = level_of(&of[i], in_all);
-	median = figures_median(&f);
-	if (f.n < GROUPS_LEAST || !of[g].runs)
-		return 0;
-	*spread = figures_deviation(&f, median);
-	return level_of(&of[g], in_all) - median;
-}
 
 /* What such a player reaches says nothing of its group. */
 static bool is_bad(const struct judgement *j, uint32_t player)
@@ -51,35 +29,57 @@ static bool is_bad(const struct judgement *j, uint32_t player)
 			      j->candidate[at].verdict == VERDICT_TIMES);
 }
 
-static bool is_between(const struct judgement *j, const struct observation *o)
+static bool tells(const struct judgement *j, const struct observation *o)
 {
-	return o->part == PART_LOADED && judge_counts(j, o) && j->group[o->from] != NONE &&
-	       j->group[o->to] != NONE && judge_is_apart(j, o->from, o->to) &&
-	       !is_bad(j, o->from) && !is_bad(j, o->to);
+	return (o->part == PART_BLOCK || o->part == PART_LOADED) && judge_counts(j, o) &&
+	       judge_is_apart(j, o->from, o->to) && j->group[o->from] != NONE &&
+	       j->group[o->to] != NONE && !is_bad(j, o->from) && !is_bad(j, o->to);
 }
 
-/* All pairs at once. */
 static void take_runs(const struct judgement *j, struct group *of)
 {
 	struct figures f = {.of = j->room};
 	double hardly;
 
 	for (uint32_t i = 0; i < j->e->count; i++)
-		if (is_between(j, &j->e->of[i]))
+		if (tells(j, &j->e->of[i]))
 			f.of[f.n++] = (double)j->e->of[i].y;
 	hardly = figures_median(&f) + log(STARVES * STARVES);
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		const struct observation *o = &j->e->of[i];
 
-		for (int end = 0; end < 2 && is_between(j, o); end++) {
+		for (int end = 0; end < 2 && tells(j, o); end++) {
 			struct group *g = &of[j->group[end ? o->to : o->from]];
 
-			g->sum += (double)o->y;
-			g->total += exp((double)o->y);
 			g->runs++;
 			g->starved += (double)o->y < hardly;
+			if (o->part == PART_LOADED)
+				continue;
+			g->sum[o->slot % SLOTS] += exp((double)o->y);
+			g->n[o->slot % SLOTS]++;
 		}
 	}
+	for (uint32_t i = 0; i < j->groups->names.count; i++) {
+		f.n = 0;
+		for (int s = 0; s < SLOTS; s++)
+			if (of[i].n[s])
+				f.of[f.n++] = log(of[i].sum[s] / of[i].n[s]);
+		of[i].level = figures_median(&f);
+	}
+}
+
+/* How far group G is below the others, as a logarithm; SPREAD gets theirs. */
+static double below(const struct judgement *j, const struct group *of, uint32_t g, double *spread)
+{
+	struct figures f = {.of = j->room};
+	double median;
+
+	for (uint32_t i = 0; i < j->groups->names.count; i++)
+		if (!isnan(of[i].level))
+			f.of[f.n++] = of[i].level;
+	median = figures_median(&f);
+	*spread = figures_deviation(&f, median);
+	return of[g].level - median;
 }
 
 static void take_candidates(const struct judgement *j, struct group *of)
@@ -113,11 +113,9 @@ static void add_group(struct judgement *j, const struct group *of, uint32_t grou
 {
 	const struct group *g = &of[group];
 	bool by_test = g->place > 1 && 2 * g->place >= g->tested && judge_tells_groups(j), by_load;
-	double spread = 0, pairs = below(j, of, group, false, &spread), in_all_spread = 0;
-	double in_all = below(j, of, group, true, &in_all_spread), least = fmax(pairs, in_all);
+	double spread, least = below(j, of, group, &spread);
 	struct suspect s = suspect_of(SUSPECT_GROUP, group);
 
-	/* where uplinks are full, one with more pairs has less of each, but carries as much */
 	by_load = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
 	if (!by_test && !by_load && !is_low_in_part(j, of, group))
 		return;
@@ -145,7 +143,7 @@ void judge_groups(struct judgement *j)
 		return;
 	}
 	take_candidates(j, of);
-	if (groups && !j->e->latency && !j->e->incast)
+	if (groups && !j->e->latency && !j->incast.rounds)
 		take_runs(j, of);
 	for (uint32_t g = 0; g < groups; g++)
 		add_group(j, of, g);

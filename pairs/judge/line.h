@@ -20,7 +20,7 @@
 			X(p99) X(clock_s) X(node) X(from_cpu_percent) X(to_cpu_percent) X(cause) \
 				X(error) X(fix) X(findings) X(rounds) X(missed) X(slot_needed_s) \
 					X(players) X(schedule) X(slot_s) X(both_ways) X(program) \
-						X(options) X(unit) X(port_gbps) X(title)
+						X(options) X(unit) X(at_once) X(port_gbps) X(title)
 
 enum line_key {
 #define LINE_KEY(name) LINE_##name,

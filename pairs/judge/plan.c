@@ -13,6 +13,7 @@
 #define PLANS_MAX    4
 #define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
 #define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
+#define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
 #define PAIR_TIMES   4 /* that a pair is tested */
 #define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
 
@@ -81,7 +82,9 @@ static bool is_free(const struct plan *p, uint32_t player)
 
 static void put(struct plan *p, uint32_t from, uint32_t to, const char *part)
 {
-	bool turn = p->j->e->one_way && (from + to + p->slot) & 1; /* both directions in turns */
+	/* both directions in turns; of a block all in one */
+	uint32_t turns = p->slot + (*part == 'b' ? 0 : from + to);
+	bool turn = p->j->e->one_way && turns & 1;
 
 	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, turn ? to : from),
 		evidence_name(p->j->e, turn ? from : to), part);
@@ -120,19 +123,57 @@ static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
 				add_match(p, i, k);
 }
 
-/* All pairs of HOSTS hosts, by the circle method. */
+/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
+ */
+static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
+{
+	uint32_t even = n + n % 2;
+
+	*a = i ? (round + i) % (even - 1) : even - 1;
+	*b = (round + even - 1 - i) % (even - 1);
+	return *a < n && *b < n && *a != *b;
+}
+
+/* All pairs of HOSTS hosts. */
 static void match_all(struct plan *p, uint32_t hosts)
 {
-	uint32_t even = hosts + hosts % 2;
+	uint32_t even = hosts + hosts % 2, a, b;
 
 	for (uint32_t round = 0; round + 1 < even; round++)
-		for (uint32_t i = 0; i < even / 2; i++) {
-			uint32_t a = i ? (round + i) % (even - 1) : even - 1;
-			uint32_t b = (round + even - 1 - i) % (even - 1);
-
-			if (a < hosts && b < hosts && a != b)
+		for (uint32_t i = 0; i < even / 2; i++)
+			if (circle(hosts, round, i, &a, &b))
 				match_hosts(p, a, b, NONE);
-		}
+}
+
+/* In this slot the players of group A, one of each host, with those of B. */
+static void put_block(struct plan *p, uint32_t a, uint32_t b)
+{
+	const struct judgement *j = p->j;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < j->players; i++) {
+		if (j->group[i] != a || j->lost[i] || !is_free(p, i))
+			continue;
+		while (k < j->players && (j->group[k] != b || j->lost[k] || !is_free(p, k) ||
+					  !have_same_rail(p, i, k)))
+			k++;
+		if (k == j->players)
+			return;
+		put(p, i, k, "block");
+	}
+}
+
+/* Groups with each other, each with one other in a slot, so that all of their uplinks are full. */
+static void plan_blocks(struct plan *p)
+{
+	uint32_t groups = p->j->groups->names.count, even = groups + groups % 2, a, b;
+
+	for (uint32_t round = 0; round < BLOCKS && round + 1 < even; round++) {
+		p->slot++;
+		for (uint32_t i = 0; i < even / 2; i++)
+			if (circle(groups, round, i, &a, &b))
+				put_block(p, a, b);
+	}
 }
 
 static void plan_screen(struct plan *p)
@@ -158,6 +199,8 @@ static void plan_screen(struct plan *p)
 		put(p, p->match[i].from, p->match[i].to, "screen");
 		in_slot++;
 	}
+	if (judge_tells_groups(p->j) && !e->at_once)
+		plan_blocks(p);
 }
 
 /* What PLAYER reaches at best, of both ways; NaN: not known. */

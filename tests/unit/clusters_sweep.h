@@ -251,6 +251,7 @@ static inline uint32_t sweep_plan(struct sweep *s, char *plan)
 		}
 		s->pair[n++] = (struct sweep_pair){sweep_player(s->c, from), sweep_player(s->c, to),
 						   *part == 's'   ? PART_SCREEN
+						   : *part == 'b' ? PART_BLOCK
 						   : *part == 't' ? PART_TEST
 								  : PART_CONTROL};
 	}
