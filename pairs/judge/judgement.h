@@ -198,6 +198,18 @@ static inline bool judge_tells(const struct judgement *j, uint32_t player, uint3
 		 j->kind[j->e->player[player].kind].reach - LEAST_RATE);
 }
 
+/* Candidates that are tested; more of them are no exceptions, and nobody is named before a test. */
+static inline uint32_t judge_most(const struct judgement *j)
+{
+	return (uint32_t)fmax(4, fmin(TEST_MOST, j->players / 4));
+}
+
+/* True if a fault must be larger to be seen than anybody would accept. */
+static inline bool judge_is_blind(const struct judgement *j)
+{
+	return j->smallest > (j->e->latency ? .5 : UNSEEN) && j->players > 2 && !j->e->incast;
+}
+
 /* What Y, of PLAYER's kind, is in the evidence's unit. */
 static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
 {

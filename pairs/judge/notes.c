@@ -55,6 +55,7 @@ static void note_candidates(struct judgement *j)
 		NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
 		     FINDING_NUMBER("count", doubtful.count, ""),
 		     FINDING_WORD("s", doubtful.count > 1 ? "s" : ""),
+		     FINDING_WORD("tested", j->tests ? "" : NULL),
 		     FINDING_WORD("hosts", doubtful.text));
 	if (place.count)
 		NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
@@ -205,9 +206,7 @@ static void note_cpu(struct judgement *j)
 /* Whether a slow player would have been a candidate. */
 static void note_power(struct judgement *j)
 {
-	double most = j->e->latency ? .5 : UNSEEN;
-
-	if (!(j->smallest > most) || j->players < 3 || j->e->incast)
+	if (!judge_is_blind(j))
 		return;
 	j->cannot_tell = true;
 	NOTE(j, PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,

@@ -10,7 +10,8 @@
 
 #include "proto/json_memory.h"
 
-#define PLANS_MAX    4
+#define PLANS_MAX    5 /* one or two screens, and three tests */
+#define AGAIN_SHARE  4 /* so much fewer pairs has the second screen at a time, and the test then */
 #define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
 #define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
 #define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
@@ -199,7 +200,7 @@ static void plan_screen(struct plan *p)
 		put(p, p->match[i].from, p->match[i].to, "screen");
 		in_slot++;
 	}
-	if (judge_tells_groups(p->j) && !e->at_once)
+	if (judge_tells_groups(p->j) && !e->at_once && !e->plans)
 		plan_blocks(p);
 }
 
@@ -378,8 +379,7 @@ static uint32_t fill_slot(struct plan *p, uint32_t *players)
 static void plan_tests(struct plan *p)
 {
 	const struct judgement *j = p->j;
-
-	uint32_t left = (uint32_t)fmax(4, fmin(TEST_MOST, j->players / 4));
+	uint32_t left = judge_most(j);
 
 	/* where the network carries little, few pairs fill it */
 	if (j->loaded < NETWORK_TAKES)
@@ -413,28 +413,44 @@ static void plan_tests(struct plan *p)
 			control(p, p->list[i], i);
 }
 
+/* How many runs are screens of few pairs at a time. */
+static uint32_t count_screens(const struct evidence *e)
+{
+	uint32_t screens = 0, last = NONE;
+
+	for (uint32_t run = 0; run < e->runs.count; run++)
+		for (uint32_t i = 0; i < e->count && last != run; i++)
+			if (e->of[i].run == run && e->of[i].part == PART_SCREEN) {
+				screens++;
+				last = run;
+			}
+	return screens;
+}
+
 void judge_plan(FILE *to, const struct judgement *j)
 {
 	struct plan p = {.j = j,
 			 .to = to,
 			 .x = j->e->count,
 			 .room = (uint32_t)fmax(1, j->e->hosts.count / TEST_SHARE)};
-	bool screened = j->e->incast;
+	uint32_t screens = count_screens(j->e);
+	/* once more where few pairs at a time were too many for the network */
+	bool again = screens == 1 && j->e->plans == 1 && judge_is_blind(j);
 
 	if (j->e->plans >= PLANS_MAX || j->e->hosts.count < 3)
 		return;
-	for (uint32_t i = 0; i < j->e->count && !screened; i++)
-		screened = j->e->of[i].part == PART_SCREEN;
+	if (again || screens > 1)
+		p.room = (p.room + AGAIN_SHARE - 1) / AGAIN_SHARE;
 	p.list = calloc(j->players + 1, sizeof(*p.list));
 	p.reference = calloc(j->players + 1, sizeof(*p.reference));
 	p.busy = calloc(j->e->hosts.count + 1, sizeof(*p.busy));
 	p.busy_group = calloc(j->groups->names.count + 1, sizeof(*p.busy_group));
 	if (!p.list || !p.reference || !p.busy || !p.busy_group)
 		json_memory_lacked();
-	else if (screened)
-		plan_tests(&p);
-	else
+	else if (again || (!screens && !j->e->incast))
 		plan_screen(&p);
+	else
+		plan_tests(&p);
 	free(p.list);
 	free(p.reference);
 	free(p.busy);

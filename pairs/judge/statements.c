@@ -37,7 +37,8 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 
 	/* what is seen once must be deeper than what a test proves; a good one starves as well */
 	if (!incast &&
-	    !(open && !j->tests && (c->depth < -LOW_LEAST / 2 || c->depth == AT_TIMES)) &&
+	    !(open && !j->tests && j->candidates <= judge_most(j) &&
+	      (c->depth < -LOW_LEAST / 2 || c->depth == AT_TIMES)) &&
 	    !c->falls_from && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
