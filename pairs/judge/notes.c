@@ -99,7 +99,7 @@ static void note_levels(struct judgement *j)
 
 static void note_network(struct judgement *j)
 {
-	if (j->loaded < NETWORK_TAKES && !j->e->latency)
+	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
 		NOTE(j, PAIRS_NETWORK, FINDING_NOTE, FINDING_IS,
 		     FINDING_NUMBER("part", j->loaded, "share"));
 }

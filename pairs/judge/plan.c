@@ -381,9 +381,6 @@ static void plan_tests(struct plan *p)
 	const struct judgement *j = p->j;
 	uint32_t left = judge_most(j);
 
-	/* where the network carries little, few pairs fill it */
-	if (j->loaded < NETWORK_TAKES)
-		p->room = (uint32_t)fmax(1, p->room * j->loaded);
 	find_references(p);
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct candidate *c = &j->candidate[i];
@@ -436,9 +433,13 @@ void judge_plan(FILE *to, const struct judgement *j)
 	uint32_t screens = count_screens(j->e);
 	/* once more where few pairs at a time were too many for the network */
 	bool again = screens == 1 && j->e->plans == 1 && judge_is_blind(j);
+	bool tests = screens && !again;
 
 	if (j->e->plans >= PLANS_MAX || j->e->hosts.count < 3)
 		return;
+	/* few pairs fill a network that carries little */
+	if (j->loaded < NETWORK_TAKES && !j->e->latency)
+		p.room = (uint32_t)fmax(1, p.room * fmax(j->loaded, tests ? 0 : 1. / AGAIN_SHARE));
 	if (again || screens > 1)
 		p.room = (p.room + AGAIN_SHARE - 1) / AGAIN_SHARE;
 	p.list = calloc(j->players + 1, sizeof(*p.list));

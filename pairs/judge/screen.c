@@ -283,16 +283,18 @@ static void find_pairs(struct judgement *j)
 	}
 }
 
-/* What all pairs at once reach on average, of what few do in the middle. */
+/* What all pairs at once reach on average, of what few do in the middle, or the best of them. */
 static double loaded_part(const struct judgement *j)
 {
 	struct figures f = judge_figures(j, 1U << PART_LOADED);
-	double sum = 0, n = (double)f.n;
+	double sum = 0, n = (double)f.n, alone = figures_quantile(&f, .99);
 
 	for (size_t i = 0; i < f.n; i++)
 		sum += exp(f.of[i]);
 	f = judge_figures(j, 1U << PART_SCREEN);
-	return sum / n / exp(figures_median(&f));
+	if (f.n)
+		alone = figures_median(&f);
+	return sum / n / exp(alone);
 }
 
 /* Of few hosts the one that reaches least. */
