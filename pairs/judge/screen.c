@@ -62,7 +62,8 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	if (middle)
 		return;
 	j->level_best[way] = level;
-	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin)));
+	/* the screen sees what is lower by the margin, and the test what harms */
+	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin + judge_least(j))));
 }
 
 /* Below this a figure of PART is low. */

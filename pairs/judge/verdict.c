@@ -166,13 +166,6 @@ static double chance_of(const struct bench *x, const struct bench *controls, con
 	return ranks_few(&pairs, &others, TEST_PAIR_SPREAD);
 }
 
-/* The chance from which on nobody calls C good: at first of it alone, in the end of all candidates.
- */
-static double doubt(const struct judgement *j, const struct candidate *c)
-{
-	return c->tests > TEST_FIRST + TEST_AGAIN / 2 ? TEST_DOUBT / j->candidates : TEST_DOUBT;
-}
-
 /* The verdict on X, one direction of C. */
 static enum verdict judge_way(struct work *w, struct candidate *c, const struct bench *x)
 {
@@ -184,16 +177,13 @@ static enum verdict judge_way(struct work *w, struct candidate *c, const struct 
 	for (enum stratum s = NEAR; s < STRATA; s++) {
 		const struct figures *of = &x->of[s], *controls = &w->controls.of[s];
 		double is = figures_median(of), control = figures_median(controls);
-		struct ranks ranks = {0};
 
 		if (of->n < LEAST || controls->n < LEAST)
 			continue;
 		low[s] = is < control - judge_least(j) && reaches(j, of, control) <= TEST_REACHES;
 		strata_low += low[s];
-		ranks_add(&ranks, of, controls);
 		/* near ones that nobody named may be no nearer than others */
-		maybe |= is < control - judge_least(j) / 2 && ranks_chance(&ranks) < doubt(j, c) &&
-			 (s == FAR || j->groups->names.count);
+		maybe |= is < control - judge_least(j) && (s == FAR || j->groups->names.count > 0);
 		if (!strata++ || is - control < worst) {
 			worst = is - control;
 			c->y = is;
@@ -248,7 +238,7 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 	chance = c->low ? chance_more_than(c->low, n, low, m) : 1;
 	if (c->low > 1 && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
-	return chance < doubt(w->j, c) ? VERDICT_UNCLEAR : VERDICT_OPEN;
+	return chance < TEST_DOUBT / w->j->candidates ? VERDICT_UNCLEAR : VERDICT_OPEN;
 }
 
 static void judge_candidate(struct work *w, struct candidate *c)
