@@ -324,7 +324,7 @@ void judge_screen(struct judgement *j)
 		find_low(j, SENDS, true);
 	if (!j->incast.rounds) {
 		find_at_times(j);
-		if (j->e->run[0].seen >= ROUNDS_LEAST)
+		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
 			find_falls(j);
 		find_worst(j);
 	}

@@ -221,6 +221,9 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 		const struct figures *controls = &w->controls.of[s];
 		double floor = controls->n ? floor_of(w, s) : NAN;
 
+		/* how far the far ones are differs, and says nothing of the player */
+		if (w->j->e->latency && s == FAR && !w->one_stratum)
+			floor = FAILED / 2;
 		for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
 			const struct figures *of = &x[way].of[s];
 
