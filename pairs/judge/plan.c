@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans the screen; then each candidate with references, and as many controls. No host is twice in
- * a slot, and no two candidates of one group are: what they share would be taken for theirs.
+ * Plans each candidate with references, and as many controls. No host is twice in a slot, and no
+ * two candidates of one group are: what they share would be taken for theirs.
  */
 #include "plan.h"
 
@@ -12,91 +12,8 @@
 
 #define PLANS_MAX    5 /* one or two screens, and three tests */
 #define AGAIN_SHARE  4 /* so much fewer pairs has the second screen at a time, and the test then */
-#define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
-#define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
-#define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
 #define PAIR_TIMES   4 /* that a pair is tested */
 #define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
-
-struct match {
-	uint32_t from, to;
-	bool done;
-};
-
-struct plan {
-	const struct judgement *j;
-	FILE *to;
-	uint64_t x; /* the state of the numbers that are drawn */
-	uint32_t slot, room;
-	struct match *match; /* owned, as all lists are */
-	uint32_t matches, size, references;
-	uint32_t *list;              /* room for as many as there are players */
-	uint32_t *reference;         /* players that are no candidates */
-	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
-};
-
-/* A number below N. */
-static uint32_t draw_below(struct plan *p, uint32_t n)
-{
-	uint64_t z = p->x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)(z >> 33) % n;
-}
-
-static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
-{
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = draw_below(p, i), was = list[i - 1];
-
-		list[i - 1] = list[k];
-		list[k] = was;
-	}
-}
-
-static void add_match(struct plan *p, uint32_t from, uint32_t to)
-{
-	if (p->matches == p->size) {
-		uint32_t size = 2 * p->size + 64;
-		struct match *more = realloc(p->match, size * sizeof(*more));
-
-		if (!more) {
-			json_memory_lacked();
-			return;
-		}
-		p->match = more;
-		p->size = size;
-	}
-	p->match[p->matches++] = (struct match){from, to, false};
-}
-
-static uint32_t host_of(const struct plan *p, uint32_t player)
-{
-	return p->j->e->player[player].host;
-}
-
-static bool is_free(const struct plan *p, uint32_t player)
-{
-	return p->busy[host_of(p, player)] != p->slot + 1;
-}
-
-static void put(struct plan *p, uint32_t from, uint32_t to, const char *part)
-{
-	/* both directions in turns; of a block all in one */
-	uint32_t turns = p->slot + (*part == 'b' ? 0 : from + to);
-	bool turn = p->j->e->one_way && turns & 1;
-
-	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, turn ? to : from),
-		evidence_name(p->j->e, turn ? from : to), part);
-	p->busy[host_of(p, from)] = p->busy[host_of(p, to)] = p->slot + 1;
-}
-
-static bool have_same_rail(const struct plan *p, uint32_t a, uint32_t b)
-{
-	return strcmp(strchrnul(evidence_name(p->j->e, a), '/'),
-		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
-}
 
 static bool can_be_reference(const struct judgement *j, uint32_t player)
 {
@@ -108,100 +25,8 @@ static bool can_refer(const struct plan *p, uint32_t player, uint32_t other)
 {
 	const struct judgement *j = p->j;
 
-	return can_be_reference(j, other) && host_of(p, player) != host_of(p, other) &&
-	       have_same_rail(p, player, other);
-}
-
-/* The pairs of two hosts: a rail with the same rail. ONLY: of which number; NONE: all. */
-static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
-{
-	const struct evidence *e = p->j->e;
-
-	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
-		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
-			if (have_same_rail(p, i, k) && !p->j->lost[i] && !p->j->lost[k] &&
-			    (only == NONE || only == i - e->first[a]))
-				add_match(p, i, k);
-}
-
-/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
- */
-static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
-{
-	uint32_t even = n + n % 2;
-
-	*a = i ? (round + i) % (even - 1) : even - 1;
-	*b = (round + even - 1 - i) % (even - 1);
-	return *a < n && *b < n && *a != *b;
-}
-
-/* All pairs of HOSTS hosts. */
-static void match_all(struct plan *p, uint32_t hosts)
-{
-	uint32_t even = hosts + hosts % 2, a, b;
-
-	for (uint32_t round = 0; round + 1 < even; round++)
-		for (uint32_t i = 0; i < even / 2; i++)
-			if (circle(hosts, round, i, &a, &b))
-				match_hosts(p, a, b, NONE);
-}
-
-/* In this slot the players of group A, one of each host, with those of B. */
-static void put_block(struct plan *p, uint32_t a, uint32_t b)
-{
-	const struct judgement *j = p->j;
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < j->players; i++) {
-		if (j->group[i] != a || j->lost[i] || !is_free(p, i))
-			continue;
-		while (k < j->players && (j->group[k] != b || j->lost[k] || !is_free(p, k) ||
-					  !have_same_rail(p, i, k)))
-			k++;
-		if (k == j->players)
-			return;
-		put(p, i, k, "block");
-	}
-}
-
-/* Groups with each other, each with one other in a slot, so that all of their uplinks are full. */
-static void plan_blocks(struct plan *p)
-{
-	uint32_t groups = p->j->groups->names.count, even = groups + groups % 2, a, b;
-
-	for (uint32_t round = 0; round < BLOCKS && round + 1 < even; round++) {
-		p->slot++;
-		for (uint32_t i = 0; i < even / 2; i++)
-			if (circle(groups, round, i, &a, &b))
-				put_block(p, a, b);
-	}
-}
-
-static void plan_screen(struct plan *p)
-{
-	const struct evidence *e = p->j->e;
-	uint32_t hosts = e->hosts.count, rails = (e->names.count + hosts - 1) / hosts;
-
-	for (uint32_t i = 0; i < hosts; i++)
-		p->list[i] = i;
-	for (uint32_t times = rails > 1 ? 2 : 3; times && hosts <= FEW_HOSTS; times--)
-		match_all(p, hosts);
-	for (uint32_t m = 0; m < (rails > 1 ? 2 * rails : MATCHINGS) && hosts > FEW_HOSTS; m++) {
-		shuffle(p, p->list, hosts);
-		for (uint32_t i = 0; i + 1 < hosts; i += 2)
-			match_hosts(p, p->list[i], p->list[i + 1], rails > 1 ? m % rails : NONE);
-	}
-	for (uint32_t i = 0, in_slot = 0; i < p->matches; i++) {
-		if (in_slot == p->room || !is_free(p, p->match[i].from) ||
-		    !is_free(p, p->match[i].to)) {
-			p->slot++;
-			in_slot = 0;
-		}
-		put(p, p->match[i].from, p->match[i].to, "screen");
-		in_slot++;
-	}
-	if (judge_tells_groups(p->j) && !e->at_once && !e->plans)
-		plan_blocks(p);
+	return can_be_reference(j, other) && plan_host(p, player) != plan_host(p, other) &&
+	       plan_same_rail(p, player, other);
 }
 
 /* What PLAYER reaches at best, of both ways; NaN: not known. */
@@ -230,7 +55,7 @@ static void find_references(struct plan *p)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (can_be_reference(j, i) && !(fabs(best_of(j, i) - median) > apart))
 			p->reference[p->references++] = i;
-	shuffle(p, p->reference, p->references);
+	plan_shuffle(p, p->reference, p->references);
 }
 
 /*
@@ -250,7 +75,7 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 			if (judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
-	shuffle(p, p->list, n);
+	plan_shuffle(p, p->list, n);
 	return n;
 }
 
@@ -261,12 +86,12 @@ static void match_references(struct plan *p, uint32_t player, uint32_t count)
 
 	near = near < TEST_NEAR ? near : TEST_NEAR;
 	for (uint32_t i = 0; i < near; i++)
-		add_match(p, player, p->list[i]);
+		plan_add(p, player, p->list[i]);
 	n = list_references(p, player, false);
 	if (!n)
 		n = list_references(p, player, true);
 	for (uint32_t i = 0; i + near < count && n; i++)
-		add_match(p, player, p->list[i % n]);
+		plan_add(p, player, p->list[i % n]);
 }
 
 static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
@@ -291,11 +116,11 @@ static uint32_t list_candidates(struct plan *p, const struct candidate *slow)
 			const struct candidate *c = &j->candidate[i];
 
 			if ((c->verdict == VERDICT_PLACE) == place && judge_may_share(j, slow, c) &&
-			    host_of(p, c->player) != host_of(p, player) &&
-			    have_same_rail(p, c->player, player) && !have_met(j, player, c->player))
+			    plan_host(p, c->player) != plan_host(p, player) &&
+			    plan_same_rail(p, c->player, player) && !have_met(j, player, c->player))
 				p->list[n++] = c->player;
 		}
-		shuffle(p, p->list + placed, n - placed);
+		plan_shuffle(p, p->list + placed, n - placed);
 		placed = n;
 	}
 	return n;
@@ -312,26 +137,26 @@ static void match_bad(struct plan *p)
 		uint32_t n = c->verdict == VERDICT_SLOW ? list_candidates(p, c) : 0;
 
 		for (uint32_t k = 0; k < n && k < most; k++)
-			add_match(p, c->player, p->list[k]);
+			plan_add(p, c->player, p->list[k]);
 	}
 }
 
 /* Two references that are free in this slot, near to each other or not. Returns false for none. */
 static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 {
-	uint32_t tries = p->references, first = tries ? draw_below(p, tries) : 0;
+	uint32_t tries = p->references, first = tries ? plan_draw(p, tries) : 0;
 
 	for (uint32_t i = 0; i < tries; i++) {
 		uint32_t a = p->reference[(first + i) % tries];
 
-		if (!is_free(p, a) || !have_same_rail(p, like, a))
+		if (!plan_is_free(p, a) || !plan_same_rail(p, like, a))
 			continue;
 		for (uint32_t k = 0; k < (near ? p->j->players : tries); k++) {
 			uint32_t b = near ? k : p->reference[(first + i + 1 + k) % tries];
 
-			if (is_free(p, b) && can_refer(p, a, b) &&
+			if (plan_is_free(p, b) && can_refer(p, a, b) &&
 			    (any || judge_is_near(p->j, a, b) == near)) {
-				put(p, a, b, "control");
+				plan_put(p, a, b, "control");
 				return true;
 			}
 		}
@@ -363,14 +188,14 @@ static uint32_t fill_slot(struct plan *p, uint32_t *players)
 		uint32_t group = pair ? NONE : j->group[m->from];
 		bool alone = group != NONE && j->candidate_of[m->to] == NONE;
 
-		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
+		if (m->done || !plan_is_free(p, m->from) || !plan_is_free(p, m->to) ||
 		    (alone && p->busy_group[group] == p->slot + 1) || (pair && paired))
 			continue;
 		paired |= pair;
 		if (group != NONE)
 			p->busy_group[group] = p->slot + 1;
 		m->done = true;
-		put(p, m->from, m->to, "test");
+		plan_put(p, m->from, m->to, "test");
 		players[n++] = m->from;
 	}
 	return n;
@@ -396,10 +221,10 @@ static void plan_tests(struct plan *p)
 	}
 	for (uint32_t i = 0; i < j->pairs; i++)
 		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
-			add_match(p, j->pair[i].from, j->pair[i].to);
+			plan_add(p, j->pair[i].from, j->pair[i].to);
 	match_bad(p);
 	for (uint32_t i = p->matches; i > 1; i--) {
-		uint32_t k = draw_below(p, i);
+		uint32_t k = plan_draw(p, i);
 		struct match was = p->match[i - 1];
 
 		p->match[i - 1] = p->match[k];

@@ -75,6 +75,23 @@ played() {
 	((status == 0)) && [[ ! -s hosts ]]
 }
 
+@test "with groups whole groups meet in up to four slots more: who is low there alone has a bad uplink" {
+	made_pairs 16 >lines
+	for i in {0..3}; do echo "leaf$i $(seq -f 'n%g' -s' ' $((i * 4 + 1)) $((i * 4 + 4)))"; done >groups
+	judge --groups groups --plan plan lines
+	[[ $(awk '$4 == "block"' plan | wc -l) == 24 && $(awk '$4 == "block" { print $1 }' plan | sort -u | wc -l) == 3 ]]
+	# in each of them all nodes
+	[[ $(awk '$4 == "block" { print $1, $2; print $1, $3 }' plan | sort -u | wc -l) == 48 ]]
+	played plan 1790000100-1 none | jq -c 'if .part == "block" and any(.from, .to; IN("n5", "n6", "n7", "n8")) then .value /= 2 else . end' >>lines
+	judge --groups groups --suspects hosts --plan plan --json lines
+	((status == 6)) && [[ ! -s hosts ]]
+	jq -e '[.suspects[] | [.kind, .name]] == [["group_slow", "leaf1"]] and (.suspects[0].value | . > 0.45 and . < 0.55)' <<<"$output"
+	# whoever limits how many pairs there are at once gets none
+	made_pairs 16 'if .kind == "player" then .at_once = 4 else . end' >few
+	judge --groups groups --plan plan few
+	[[ $(grep -c block plan) == 0 ]]
+}
+
 @test "files of rdmark 1.0: a second step without controls proves nothing; a slower port is not slow" {
 	local recorded=$BATS_TEST_DIRNAME/recorded
 	for file in absolved not-absolved; do
