@@ -128,7 +128,7 @@ both_ended() { # CLIENT SERVER
 	row client.out 5
 }
 
-# signalled WHO SIGNAL TURNS ARG…: to whom, when every cell has had so many windows, or none but the first.
+# signalled WHO SIGNAL TURNS ARG…: to whom, when every cell has had so many windows, or none but the first, a second of it.
 signalled() {
 	local cells i
 	driver none
@@ -140,6 +140,7 @@ signalled() {
 	cells=$(sed -n 's/.*: \([0-9]*\) cells, .*/\1/p' client.err)
 	# Two rounds of each cell before its windows: the check and the warm-up.
 	for ((i = 0; i <= (2 + $3) * cells; i++)); do await 'client round'; done
+	(($3)) || await 'client alive'
 	kill -"$2" "${pid[$1]}"
 	finish client server proxy
 	says client.out 'host '
