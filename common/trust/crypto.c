@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,23 +92,18 @@ static int check_key_file(const struct stat *st, const char *path, struct fault 
 	return 0;
 }
 
-/* Read all of FD into K. */
+/* Read FD, a regular file, into K. */
 static int read_key(struct crypto_key *k, int fd, const char *path, struct fault *f)
 {
-	unsigned char more;
-	ssize_t n = 1;
+	ssize_t n = read(fd, k->bytes, sizeof(k->bytes));
 
-	while (k->size < sizeof(k->bytes) && n > 0) {
-		n = read(fd, k->bytes + k->size, sizeof(k->bytes) - k->size);
-		if (n < 0)
-			return fault_raise(f, FAULT_LOCAL, errno, "reading key file '%.80s'", path);
-		k->size += (size_t)n;
-	}
-	if (k->size >= CRYPTO_KEY_MIN && read(fd, &more, 1) <= 0)
+	if (n < 0)
+		return fault_raise(f, FAULT_LOCAL, errno, "reading key file '%.80s'", path);
+	k->size = (size_t)n;
+	if (k->size >= CRYPTO_KEY_MIN && k->size <= CRYPTO_KEY_MAX)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has %s than %u bytes", path,
-		    k->size < CRYPTO_KEY_MIN ? "fewer" : "more",
-		    k->size < CRYPTO_KEY_MIN ? CRYPTO_KEY_MIN : CRYPTO_KEY_MAX);
+	fault_raise(f, FAULT_USAGE, 0, "key file '%.80s' has fewer than %u bytes, or more than %u",
+		    path, CRYPTO_KEY_MIN, CRYPTO_KEY_MAX);
 	return fault_fix(f, "make one: " MAKE_KEY);
 }
 
@@ -119,7 +113,6 @@ int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 	struct stat st;
 
-	k->size = 0;
 	if (fd < 0) {
 		fault_raise(f, FAULT_USAGE, errno, "key file '%.80s'", path);
 		return fault_fix(f, "check the path in --auth=key:FILE; to make a key: " MAKE_KEY);
@@ -130,18 +123,6 @@ int crypto_read_key(struct crypto_key *k, const char *path, struct fault *f)
 		rc = read_key(k, fd, path, f);
 	close(fd);
 	return rc;
-}
-
-/* Raise the fault that HMAC() of the library failed. */
-static int failed(struct fault *f)
-{
-	bool memory = errno == ENOMEM;
-
-	fault_raise(f, FAULT_LOCAL, memory ? ENOMEM : 0, "libcrypto: HMAC");
-	if (memory)
-		return -1;
-	fault_cause(f, "Its configuration loads no provider of SHA-256, or forbids it");
-	return fault_fix(f, "see `openssl list -providers`, and what OPENSSL_CONF names");
 }
 
 int crypto_derive(const struct crypto *c, const struct crypto_key *k, const char *purpose,
@@ -156,8 +137,12 @@ int crypto_derive(const struct crypto *c, const struct crypto_key *k, const char
 	errno = 0;
 	if (!c->HMAC(c->EVP_sha256(), no_salt, CRYPTO_HASH, k->bytes, k->size, extracted, &bytes) ||
 	    !c->HMAC(c->EVP_sha256(), extracted, CRYPTO_HASH, info, size, mac, &more) ||
-	    bytes != CRYPTO_HASH || more != CRYPTO_HASH)
-		return failed(f);
+	    bytes != CRYPTO_HASH || more != CRYPTO_HASH) {
+		fault_raise(f, FAULT_LOCAL, errno == ENOMEM ? ENOMEM : 0, "libcrypto: HMAC");
+		fault_cause(f, "Its configuration loads no provider of SHA-256, or forbids it; or "
+			       "there is no memory");
+		return fault_fix(f, "see `openssl list -providers`, and what OPENSSL_CONF names");
+	}
 	memcpy(derived, mac, CRYPTO_HASH);
 	return 0;
 }

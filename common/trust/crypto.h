@@ -28,12 +28,9 @@
 	X(ERR_reason_error_string)						\
 	X(TLS_method) X(SSL_CTX_new) X(SSL_CTX_free) X(SSL_CTX_ctrl)		\
 	X(SSL_CTX_set_ciphersuites) X(SSL_CTX_set_num_tickets) X(SSL_CTX_clear_options)	\
-	X(SSL_CTX_set_psk_find_session_callback)				\
-	X(SSL_CTX_set_psk_use_session_callback) X(SSL_set_verify)		\
-	X(SSL_new) X(SSL_free) X(SSL_set_fd)				\
-	X(SSL_set_accept_state) X(SSL_set_connect_state) X(SSL_CIPHER_find)	\
-	X(SSL_SESSION_new) X(SSL_SESSION_free) X(SSL_SESSION_set1_master_key)	\
-	X(SSL_SESSION_set_cipher) X(SSL_SESSION_set_protocol_version)		\
+	X(SSL_CTX_set_psk_server_callback) X(SSL_CTX_set_psk_client_callback)	\
+	X(SSL_set_verify) X(SSL_new) X(SSL_free) X(SSL_set_fd)			\
+	X(SSL_set_accept_state) X(SSL_set_connect_state)			\
 	X(SSL_read) X(SSL_write) X(SSL_pending) X(SSL_get_error)
 /* clang-format on */
 
@@ -45,7 +42,7 @@ struct crypto {
 
 /* The contents of a key file. */
 struct crypto_key {
-	unsigned char bytes[CRYPTO_KEY_MAX];
+	unsigned char bytes[CRYPTO_KEY_MAX + 1]; /* and one that shows that there are more */
 	size_t size;
 };
 

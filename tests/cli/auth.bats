@@ -140,8 +140,8 @@ impostor() {
 		says server.err "$wanted"
 	done <<-'END'
 		open key file 'open' has mode 0640. Other users can read or change it
-		short key file 'short' has fewer than 32 bytes. Fix: make one: 
-		long more than 4096 bytes
+		short key file 'short' has fewer than 32 bytes, or more than 4096. Fix: make one: 
+		long key file 'long' has fewer than 32 bytes, or more than 4096
 		pipe 'pipe' is not a regular file
 		absent key file 'absent': No such file or directory
 	END
@@ -183,11 +183,11 @@ impostor() {
 	OPENSSL_CONF=$PWD/null.cnf start server send_lat -p 0 --auth="$how"
 	finish server
 	ended server 1
-	says server.err 'libcrypto: HMAC. Its configuration loads no provider of SHA-256, or forbids it. Fix: '
+	says server.err 'libcrypto: HMAC. Its configuration loads no provider of SHA-256, or forbids it; or there is no memory. Fix: '
 	OPENSSL_CONF=$PWD/null.cnf start client send_lat -p 1 --connect-timeout 0 --auth="$how" "$host"
 	finish client
 	ended client 1
-	says client.err 'libcrypto: HMAC. Its configuration loads no provider of SHA-256, or forbids it. Fix: '
+	says client.err 'libcrypto: HMAC. Its configuration loads no provider of SHA-256, or forbids it; or there is no memory. Fix: '
 }
 
 @test "a client without the key, whatever it does in place of TLS: refused, and the next one is served" {
