@@ -165,6 +165,21 @@ int units_parse_decimal(const char *text, double *value)
 	return rc ? rc : store_decimal(v, rest, value);
 }
 
+int units_parse_percent(const char *text, double *percent)
+{
+	const char *rest;
+	long double v;
+	double all = 100;
+	int rc = parse_number(text, &v, &rest);
+
+	if (!rc && *rest == '/')
+		rc = units_parse_decimal(rest + 1, &all);
+	else if (!rc && *rest && strcmp(rest, "%") != 0)
+		rc = -EINVAL;
+	*percent = rc || !(all > 0) ? NAN : (double)v * 100 / all;
+	return *percent <= 100 ? 0 : -EINVAL;
+}
+
 int units_parse_count(const char *text, double *value)
 {
 	const char *rest;

@@ -28,6 +28,9 @@ int units_parse_size(const char *text, uint64_t *bytes);
 int units_parse_seconds(const char *text, uint64_t *ns);
 int units_parse_us(const char *text, double *us);
 
+/* Parse "0.1", "0.1%" or "1/1000" into percent, at most 100. Returns 0, or -EINVAL. */
+int units_parse_percent(const char *text, double *percent);
+
 /* Parse a number up to 10^18, without a prefix; and with one. */
 int units_parse_decimal(const char *text, double *value);
 int units_parse_count(const char *text, double *value);

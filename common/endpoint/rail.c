@@ -266,6 +266,20 @@ void rail_name_ends(const struct endpoint *ep, struct fault *f)
 	name_end(f, "server", rail_end(r, ep->server));
 }
 
+bool rail_shared(const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < ep->rails * ep->rails; i++) {
+		const struct end *mine = &ep->rail[i / ep->rails].mine;
+		const struct end *theirs = &ep->rail[i % ep->rails].theirs;
+
+		if (strcmp(mine->host, theirs->host) == 0 &&
+		    strcmp(mine->nic.name, theirs->nic.name) == 0 &&
+		    mine->nic.port == theirs->nic.port)
+			return true;
+	}
+	return false;
+}
+
 double endpoint_rate_gbps(const struct endpoint *ep)
 {
 	double sum = 0;

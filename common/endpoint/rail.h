@@ -45,6 +45,8 @@ void rail_subnet(const struct rail *r, char *buf, size_t size);
 bool rail_is_global(const struct endpoint *ep, const struct rail *r);
 /* Add to F's cause between which two ports of EP's worker that failed, or else the first one. */
 void rail_name_ends(const struct endpoint *ep, struct fault *f);
+/* True if a port is on both ends: their host is one. */
+bool rail_shared(const struct endpoint *ep);
 /* The largest MTU of this end, in bytes. */
 unsigned rail_mtu(const struct endpoint *ep, const struct rail *r);
 

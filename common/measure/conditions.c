@@ -18,15 +18,10 @@ static bool records_conditions(const struct measurement *meas)
 	return !meas->attr.warmup && !meas->attr.kind;
 }
 
-void conditions_ports_start(struct endpoint *ep)
-{
-	for (unsigned i = 0; i < ep->rails; i++)
-		port_events_start(&ep->rail[i].events);
-}
-
 _Static_assert(PORT_EVENTS_PORTS == EXPERIMENT_DEVICES_MAX, "a port of each device");
 
-void conditions_ports_stop(struct endpoint *ep, struct port_snapshot *s)
+/* S becomes what happened at this end's ports. This may wait for a driver for some 10 ms. */
+static void stop_ports(struct endpoint *ep, struct port_snapshot *s)
 {
 	s->ports = ep->rails;
 	for (unsigned i = 0; i < ep->rails; i++) {
@@ -41,7 +36,8 @@ void conditions_start(struct measurement *meas)
 
 	if (!records_conditions(meas))
 		return;
-	conditions_ports_start(ms->ep);
+	for (unsigned i = 0; i < ms->ep->rails; i++)
+		port_events_start(&ms->ep->rail[i].events);
 	steal_start(ms->steal);
 	meas->stops = cgroup_stops(NULL);
 	meas->start_ns = clock_now_ns();
@@ -53,7 +49,7 @@ void conditions_stop(struct measurement *meas)
 		return;
 	steal_stop(meas->ms->steal);
 	meas->stops = cgroup_stops(&meas->stops);
-	conditions_ports_stop(meas->ms->ep, &meas->snapshot[measurement_end(meas, true)]);
+	stop_ports(meas->ms->ep, &meas->snapshot[measurement_end(meas, true)]);
 }
 
 /*
@@ -222,26 +218,12 @@ int conditions_read(struct measurement *meas, const json_t *m)
 	return 0;
 }
 
-/* True if both ends of EP use the same ports: their addresses are equal. */
-static bool has_same_ports(const struct endpoint *ep)
-{
-	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *mine = &ep->rail[i].mine, *theirs = &ep->rail[i].theirs;
-
-		if (strcmp(mine->nic.name, theirs->nic.name) != 0 ||
-		    strcmp(mine->address.gid, theirs->address.gid) != 0 ||
-		    mine->address.lid != theirs->address.lid || mine->nic.port != theirs->nic.port)
-			return false;
-	}
-	return true;
-}
-
 void conditions_judge(const struct measurement *meas, struct result_row *row)
 {
 	struct disturbed *d = &row->disturbed;
 
 	*d = (struct disturbed){.quality = {quality_unknown(), quality_unknown()},
-				.same_ports = has_same_ports(meas->ms->ep)};
+				.same_ports = rail_shared(meas->ms->ep)};
 	if (row->thread >= 0 || row->device) {
 		d->quality[row->by] = row->record->quality;
 	} else {

@@ -119,24 +119,6 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
-/* True if a port is on both ends: their host is one. */
-static bool shares_port(const struct endpoint *ep)
-{
-	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct end *mine = &ep->rail[i].mine;
-
-		for (unsigned k = 0; k < ep->rails; k++) {
-			const struct end *theirs = &ep->rail[k].theirs;
-
-			if (strcmp(mine->host, theirs->host) == 0 &&
-			    strcmp(mine->nic.name, theirs->nic.name) == 0 &&
-			    mine->nic.port == theirs->nic.port)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* What this end or the peer (MINE) sends, as REC says: both ends find the same. */
 static void describe_run(const struct measurement *meas, const struct record *rec, bool mine,
 			 struct run_facts *r)
@@ -161,7 +143,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.lost = rec->lost > 0,
 		.pulls = operation_pulls(o),
 		.both = meas->attr.both,
-		.one_port = shares_port(ep),
+		.one_port = rail_shared(ep),
 		.software = hca_is_software(&ep->rail[0].hca.info),
 		.noise = rec->plus_minus.slices ? rec->plus_minus.percent / 100 : NAN,
 		.limit_gbps = rec->pace.limit_gbps,
@@ -185,7 +167,7 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 
 	if (ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
 	    e->latency_gap_us || e->latency_rate || experiment_loses(e) ||
-	    shares_port(ep) || strcmp(mine->memory.kind, "host") != 0 ||
+	    rail_shared(ep) || strcmp(mine->memory.kind, "host") != 0 ||
 	    strcmp(theirs->memory.kind, "host") != 0 || !(packet_header_bytes(ep) > 0) ||
 	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))
 		return;

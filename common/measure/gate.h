@@ -22,7 +22,7 @@ struct result_row;
 
 struct gate {
 	const char *option; /* option name for the error: "--min-bw" */
-	const char *what;   /* the value's name: "bandwidth" */
+	char what[16];      /* the value's name: "bandwidth" */
 	const struct field *field;
 	bool ceiling; /* a maximum; otherwise a minimum */
 	bool share;   /* of the row's messages, in percent */

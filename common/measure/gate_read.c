@@ -6,19 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
 #include "proto/fields.h"
 #include "proto/record.h"
-
-/* The names that --max-lat accepts. */
-static const struct {
-	const char *name, *field;
-} latencies[] = {
-	{"mean", "latency_mean_us"},     {"min", "latency_min_us"}, {"p50", "latency_p50_us"},
-	{"p90", "latency_p90_us"},       {"p99", "latency_p99_us"}, {"p99.9", "latency_p99_9_us"},
-	{"p99.99", "latency_p99_99_us"}, {"max", "latency_max_us"}, {"stdev", "latency_stdev_us"},
-};
 
 static int add_gate(struct gates *g, const struct gate *gate, struct fault *f)
 {
@@ -28,24 +20,6 @@ static int add_gate(struct gates *g, const struct gate *gate, struct fault *f)
 	}
 	g->gate[g->count++] = *gate;
 	return 0;
-}
-
-/* Parse "0.1", "0.1%" or "1/1000" into percent. */
-static int parse_share(const char *text, double *percent)
-{
-	char number[32];
-	const char *slash = strchr(text, '/');
-	size_t size = slash ? (size_t)(slash - text) : strlen(text);
-	double all = 100;
-
-	if (size && !slash && text[size - 1] == '%')
-		size--;
-	if (snprintf(number, sizeof(number), "%.*s", (int)size, text) >= (int)sizeof(number) ||
-	    units_parse_decimal(number, percent) ||
-	    (slash && (units_parse_decimal(slash + 1, &all) || !(all > 0))))
-		return -1;
-	*percent *= 100 / all;
-	return *percent <= 100 ? 0 : -1;
 }
 
 /* An option that sets a lower bound. */
@@ -67,7 +41,7 @@ static int parse_min_bw(const char *text, struct gate *gate)
 
 	gate->of_link = n && text[n - 1] == '%';
 	if (gate->of_link)
-		return parse_share(text, &gate->bound);
+		return units_parse_percent(text, &gate->bound);
 	gate->typed = strtod(text, &unit);
 	unit += strspn(unit, " ");
 	letter = strpbrk(unit, "bB");
@@ -122,35 +96,34 @@ static int parse_lower_bounds(struct gates *g, const struct output_options *o, s
 }
 /* clang-format on */
 
-/* Add the bound of one item of --max-lat, the SIZE characters "5" or "p99=5" at TEXT. */
-static int parse_latency_bound(struct gates *g, const char *text, size_t size, struct fault *f)
+/* Add the bound ITEM of --max-lat, "5" or "p99=5": NAME's is the field latency_NAME_us. */
+static int parse_latency_bound(struct gates *g, char *item, struct fault *f)
 {
-	struct gate gate = {.option = "--max-lat", .ceiling = true};
-	const char *equals = memchr(text, '=', size);
-	const char *value = equals ? equals + 1 : text;
-	size_t digits = size - (size_t)(value - text), i;
-	char number[32] = "";
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.";
+	struct gate gate = {"--max-lat", "mean", .ceiling = true};
+	char *equals = strchr(item, '='), field[64];
 
-	if (digits < sizeof(number))
-		memcpy(number, value, digits);
-	if (units_parse_us(number, &gate.bound) || !(gate.bound > 0))
+	if (equals) {
+		*equals = '\0';
+		text_copy(gate.what, sizeof(gate.what), item);
+	}
+	snprintf(field, sizeof(field), "latency_%s_us", gate.what);
+	for (char *dot = field; (dot = strchr(dot, '.'));)
+		*dot = '_';
+	gate.field = gate.what[strspn(gate.what, letters)] ? NULL : record_find(field);
+	if (!gate.field || units_parse_us(equals ? equals + 1 : item, &gate.bound) ||
+	    !(gate.bound > 0))
 		return -1;
-	for (i = 0; equals && i < sizeof(latencies) / sizeof(latencies[0]); i++)
-		if (strlen(latencies[i].name) == (size_t)(equals - text) &&
-		    memcmp(latencies[i].name, text, (size_t)(equals - text)) == 0)
-			break;
-	if (i == sizeof(latencies) / sizeof(latencies[0]))
-		return -1;
-	gate.what = latencies[i].name;
-	gate.field = record_find(latencies[i].field);
 	return add_gate(g, &gate, f);
 }
 
 static int parse_max_lat(struct gates *g, const char *text, struct fault *f)
 {
-	for (const char *at = text, *next; at; at = next ? next + 1 : NULL) {
-		next = strchr(at, ',');
-		if (parse_latency_bound(g, at, next ? (size_t)(next - at) : strlen(at), f) == 0)
+	const char *rest = text;
+	char item[64];
+
+	while (text_next(&rest, item, sizeof(item))) {
+		if (parse_latency_bound(g, item, f) == 0)
 			continue;
 		options_invalid("--max-lat", text, f);
 		return fault_fix(f, "give microseconds above 0 for the mean, such as 5, or for min "
@@ -166,7 +139,7 @@ static int parse_max_loss(struct gates *g, const char *text, struct fault *f)
 
 	if (!text)
 		return 0;
-	if (parse_share(text, &gate.bound)) {
+	if (units_parse_percent(text, &gate.bound)) {
 		options_invalid(gate.option, text, f);
 		return fault_fix(
 			f, "give percent of the messages up to 100, such as 0.1, or a share, such as 1/1000");

@@ -8,22 +8,6 @@
 
 #define LEAST_PPM 100 /* 0.01 % */
 
-/* Parse "0.5" or "0.5%". Returns ppm; 0 if TEXT is no percentage. */
-static uint64_t parse_percent(const char *text)
-{
-	size_t size = strlen(text);
-	char number[32] = "";
-	double percent = 0;
-
-	if (size && text[size - 1] == '%')
-		size--;
-	if (size < sizeof(number))
-		memcpy(number, text, size);
-	if (units_parse_decimal(number, &percent) || percent > 100)
-		return 0;
-	return (uint64_t)(percent * 1e4 + 0.5);
-}
-
 /* Refuse options that contradict each other, and runs that would never end. */
 static int check_repeat(const struct repeat *r, const struct options *o, struct fault *f)
 {
@@ -42,6 +26,7 @@ static int check_repeat(const struct repeat *r, const struct options *o, struct 
 int repeat_read(struct repeat *r, const struct options *o, bool latency, struct fault *f)
 {
 	const char *text = o->output.until_stable;
+	double percent;
 
 	r->latency = latency;
 	r->gbits = o->output.gbits;
@@ -51,7 +36,8 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 	if (!text)
 		return 0;
 	r->most = r->most ? r->most : REPEAT_UNTIL_MAX;
-	r->within_ppm = parse_percent(text);
+	if (units_parse_percent(text, &percent) == 0)
+		r->within_ppm = (uint64_t)(percent * 1e4 + 0.5);
 	if (r->within_ppm >= LEAST_PPM)
 		return 0;
 	options_invalid("--until-stable", text, f);

@@ -27,13 +27,6 @@ int results_read(struct measurement *meas, const json_t *done);
  * and not for warm-ups and a program's own kinds of round; and what their loops saw meanwhile
  * (proto/evidence.h).
  *
- * Start to count what happens at this end's ports; and S becomes what happened since. Both read
- * files, and may wait some 10 ms for a driver that refreshes its counters now and then.
- */
-void conditions_ports_start(struct endpoint *ep);
-void conditions_ports_stop(struct endpoint *ep, struct port_snapshot *s);
-
-/*
  * Start when the round is prepared and no loop runs at either end: both do so at once; stop when
  * all loops have ended. Both may take a while.
  */
