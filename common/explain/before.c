@@ -207,55 +207,61 @@ static void check_aer(const struct port_facts *x, struct findings *to)
 	}
 }
 
-/* The error counters: those that grow now, those that are full, and the history of the others. */
-static void check_counters(const struct port_facts *x, struct findings *to)
+enum counted {
+	GROWS,     /* now */
+	SATURATED, /* at its top: whether it grows cannot be seen */
+	HISTORY,
+	NOTHING
+};
+
+/* What K says; COUNT becomes how much it grew, or what it is. */
+static enum counted kind_of(const struct counter *k, int64_t *count)
 {
-	enum {
-		GROWS,
-		SATURATED,
-		HISTORY
-	};
-	struct finding_facts found[] = {
-		[GROWS] = {.code = FINDING_ERRORS_GROW, .level = FINDING_WARN},
-		[SATURATED] = {.code = FINDING_COUNTER_SATURATED},
-		[HISTORY] = {.code = FINDING_ERRORS_BEFORE},
-	};
-	char counters[3][512] = {"", "", ""};
-	unsigned count[3] = {0};
+	enum port_known known = counter_change(k, count);
+
+	if (known <= PORT_AT_LEAST && *count > 0)
+		return GROWS;
+	*count = k->before;
+	return known == PORT_SATURATED ? SATURATED : k->before > 0 ? HISTORY : NOTHING;
+}
+
+/* The error counters of this KIND, as the finding F, or as BAD if the link is broken, or was lost. */
+static void add_counters(const struct port_facts *x, enum counted kind, struct finding_facts f,
+			 enum finding_level bad, struct findings *to)
+{
+	char counters[512] = "";
 	bool lost = false;
+	unsigned n = 0;
+	int64_t count;
 
 	for (unsigned i = 0; i < x->counters; i++) {
-		const struct counter *k = &x->counter[i];
-		const struct pma_counter *pma = pma_find(k->name);
+		const char *name = x->counter[i].name;
+		const struct pma_counter *pma = pma_find(name);
 		enum pma_role role = pma ? pma->role : PMA_OTHER;
-		int64_t change;
-		enum port_known known = counter_change(k, &change);
-		int kind = known <= PORT_AT_LEAST && change > 0 ? GROWS
-			   : known == PORT_SATURATED            ? SATURATED
-			   : k->before > 0                      ? HISTORY
-								: -1;
 
-		if (kind < 0)
+		if (kind_of(&x->counter[i], &count) != kind)
 			continue;
-		if (kind != GROWS)
-			change = k->before;
-		text_add(counters[kind], sizeof(counters[kind]), "%s%s %jd",
-			 count[kind] ? ", " : "", k->name, (intmax_t)change);
-		found[kind].value[count[kind]++] =
-			(struct finding_value)FINDING_NUMBER(k->name, (double)change, "");
-		if (kind == GROWS && role >= PMA_BROKEN_LINK)
-			found[kind].level = FINDING_FAULT;
-		lost |= kind == SATURATED && role == PMA_LOST_LINKS;
+		text_add(counters, sizeof(counters), "%s%s %jd", n ? ", " : "", name,
+			 (intmax_t)count);
+		f.value[n++] = (struct finding_value)FINDING_NUMBER(name, (double)count, "");
+		lost |= kind == GROWS ? role >= PMA_BROKEN_LINK : role == PMA_LOST_LINKS;
 	}
-	found[SATURATED].level = lost ? FINDING_WARN : FINDING_NOTE;
-	for (int i = 0; i < 3; i++) {
-		found[i].value[count[i]] =
-			(struct finding_value)FINDING_WORD("counters", counters[i]);
-		found[i].value[count[i] + 1] =
-			(struct finding_value)FINDING_WORD(lost ? "lost" : "kept", "");
-		if (count[i])
-			finding_add(to, &found[i]);
-	}
+	if (!n)
+		return;
+	f.level = lost ? bad : f.level;
+	f.value[n++] = (struct finding_value)FINDING_WORD("counters", counters);
+	f.value[n] = (struct finding_value)FINDING_WORD(lost ? "lost" : "kept", "");
+	finding_add(to, &f);
+}
+
+static void check_counters(const struct port_facts *x, struct findings *to)
+{
+	add_counters(x, GROWS, (struct finding_facts){FINDING_ERRORS_GROW, FINDING_WARN},
+		     FINDING_FAULT, to);
+	add_counters(x, SATURATED, (struct finding_facts){FINDING_COUNTER_SATURATED, FINDING_NOTE},
+		     FINDING_WARN, to);
+	add_counters(x, HISTORY, (struct finding_facts){FINDING_ERRORS_BEFORE, FINDING_NOTE},
+		     FINDING_NOTE, to);
 }
 
 static void check_governor(const struct port_facts *x, struct findings *to)
@@ -289,16 +295,6 @@ void explain_port(const struct port_facts *x, struct findings *to)
 		checks[i](x, to);
 }
 
-/* True if the distance of a usable port from GPU is not known: that port may be near. */
-static bool may_be_near(const struct gpus *g, unsigned gpu, const bool *usable,
-			const struct hca_list *list)
-{
-	for (size_t i = 0; i < list->count && i < GPUS_PORTS; i++)
-		if (usable[i] && g->class[gpu][i] == PATH_UNKNOWN)
-			return true;
-	return list->count > GPUS_PORTS;
-}
-
 static void check_distance(const struct gpus *g, const struct hca_list *list, struct findings *to)
 {
 	unsigned far = 0, farthest = 0;
@@ -315,7 +311,7 @@ static void check_distance(const struct gpus *g, const struct hca_list *list, st
 	}
 	for (unsigned i = 0; i < g->nvidia.gpus; i++) {
 		port = gpus_nearest(g, i, usable, list->count);
-		if (port < 0 || g->class[i][port] <= PATH_PXB || may_be_near(g, i, usable, list))
+		if (port < 0 || g->class[i][port] <= PATH_PXB)
 			continue;
 		far++;
 		if (g->class[i][port] <= worst)

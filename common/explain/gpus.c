@@ -53,8 +53,11 @@ int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t 
 	const enum path_class *class = g->class[gpu];
 	int best = -1;
 
-	for (size_t i = 0; i < ports && i < GPUS_PORTS; i++)
-		if (usable[i] && class[i] != PATH_UNKNOWN && (best < 0 || class[i] < class[best]))
+	for (size_t i = 0; i < ports; i++) {
+		if (i == GPUS_PORTS || (usable[i] && class[i] == PATH_UNKNOWN))
+			return -1; /* that one may be near */
+		if (usable[i] && (best < 0 || class[i] < class[best]))
 			best = (int)i;
+	}
 	return best;
 }

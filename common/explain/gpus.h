@@ -36,7 +36,7 @@ struct gpus {
 int gpus_read(struct gpus *g, const struct hca_list *list, bool virtual_machine, struct fault *f);
 
 /*
- * The index of the port that is nearest to GPU, of the first GPUS_PORTS of PORTS those that are
- * USABLE; -1: of none the distance is known.
+ * The index of the port that is nearest to GPU, of PORTS those that are USABLE; -1: there is none, or
+ * the distance of one is not known.
  */
 int gpus_nearest(const struct gpus *g, unsigned gpu, const bool *usable, size_t ports);
