@@ -41,6 +41,8 @@ void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, un
 		unsigned wide;
 
 		n = blanks + strcspn(text + blanks, " ");
+		if (strncmp(text + n, " %", 2) == 0) /* a number and its sign */
+			n += 1 + strcspn(text + n + 1, " ");
 		wide = count_characters(text, n);
 		if (used && columns && used + wide > columns) {
 			text_add(to, size - 1, "\n%*s", (int)indent, "");

@@ -54,7 +54,8 @@ static void copy_error(char to[TEXT_BYTES], const struct line *l)
 	if (!line_text(l, LINE_error, error, sizeof(error)) || !*error)
 		return;
 	text_add(to, TEXT_BYTES, "%s", error);
-	if (line_text(l, LINE_fix, fix, sizeof(fix)))
+	/* a pair that did not connect is told how to start a server by hand */
+	if (!line_is(l, LINE_cause, "connect") && line_text(l, LINE_fix, fix, sizeof(fix)))
 		text_add(to, TEXT_BYTES, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
 }
 

@@ -20,20 +20,11 @@ struct group {
 	uint32_t runs, starved; /* all runs; and those that reach hardly anything */
 };
 
-/* What such a player reaches says nothing of its group. */
-static bool is_bad(const struct judgement *j, uint32_t player)
-{
-	uint32_t at = j->candidate_of[player];
-
-	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
-			      j->candidate[at].verdict == VERDICT_TIMES);
-}
-
 static bool tells(const struct judgement *j, const struct observation *o)
 {
 	return (o->part == PART_BLOCK || o->part == PART_LOADED) && judge_counts(j, o) &&
 	       judge_is_apart(j, o->from, o->to) && j->group[o->from] != NONE &&
-	       j->group[o->to] != NONE && !is_bad(j, o->from) && !is_bad(j, o->to);
+	       j->group[o->to] != NONE && !judge_is_bad(j, o->from) && !judge_is_bad(j, o->to);
 }
 
 static void take_runs(const struct judgement *j, struct group *of)

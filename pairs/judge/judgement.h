@@ -176,6 +176,9 @@ static inline bool suspect_is_lost(enum finding_code kind)
 	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
 }
 
+/* What all pairs at once reach on average of what few do in the middle; NaN: not known. */
+double judge_loaded(const struct judgement *j);
+
 /* The figures of PARTS (bits) that count; of more than enough, some that are spread evenly. */
 struct figures judge_figures(const struct judgement *j, unsigned parts);
 
@@ -208,6 +211,15 @@ static inline uint32_t judge_most(const struct judgement *j)
 static inline bool judge_is_blind(const struct judgement *j)
 {
 	return j->smallest > (j->e->latency ? .5 : UNSEEN) && j->players > 2 && !j->e->incast;
+}
+
+/* By the test: what such a player reaches says nothing of its group, nor of the network. */
+static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
+{
+	uint32_t at = j->candidate_of[player];
+
+	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
+			      j->candidate[at].verdict == VERDICT_TIMES);
 }
 
 /* What Y, of PLAYER's kind, is in the evidence's unit. */

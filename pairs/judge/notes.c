@@ -99,6 +99,7 @@ static void note_levels(struct judgement *j)
 
 static void note_network(struct judgement *j)
 {
+	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
 		NOTE(j, PAIRS_NETWORK, FINDING_NOTE, FINDING_IS,
 		     FINDING_NUMBER("part", j->loaded, "share"));
@@ -173,6 +174,7 @@ static void note_slots(struct judgement *j)
 		NOTE(j, PAIRS_MISSED_SLOTS, FINDING_WARN, FINDING_IS,
 		     FINDING_NUMBER("players", players, ""), FINDING_NUMBER("missed", missed, ""),
 		     FINDING_WORD("s", players == 1 ? "" : "s"),
+		     FINDING_WORD("t", missed == 1 ? "" : "s"),
 		     FINDING_WORD("host", evidence_name(j->e, first)));
 }
 

@@ -284,14 +284,20 @@ static void find_pairs(struct judgement *j)
 	}
 }
 
-/* What all pairs at once reach on average, of what few do in the middle, or the best of them. */
-static double loaded_part(const struct judgement *j)
+double judge_loaded(const struct judgement *j)
 {
 	struct figures f = judge_figures(j, 1U << PART_LOADED);
-	double sum = 0, n = (double)f.n, alone = figures_quantile(&f, .99);
+	double sum = 0, n = 0, alone = figures_quantile(&f, .99);
 
-	for (size_t i = 0; i < f.n; i++)
-		sum += exp(f.of[i]);
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (o->part != PART_LOADED || !judge_counts(j, o) || judge_is_bad(j, o->from) ||
+		    judge_is_bad(j, o->to))
+			continue;
+		sum += exp((double)o->y);
+		n++;
+	}
 	f = judge_figures(j, 1U << PART_SCREEN);
 	if (f.n)
 		alone = figures_median(&f);
@@ -317,7 +323,7 @@ static void find_worst(struct judgement *j)
 void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
-	j->loaded = loaded_part(j);
+	j->loaded = judge_loaded(j);
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
 		find_low(j, way, false);
 	if (j->e->latency)

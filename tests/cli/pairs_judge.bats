@@ -75,6 +75,17 @@ played() {
 	((status == 0)) && [[ ! -s hosts ]]
 }
 
+@test "what a slow node takes from the average is not the network's" {
+	local slow='if any(.from, .to; . == "n3") then .value *= 0.3 else . end'
+	made_pairs 6 "$slow" >lines
+	for run in 1 2 3; do
+		judge --plan plan lines
+		[[ ! -s plan ]] || played plan "179000010$run-1" none | jq -c "$slow" >>lines
+	done
+	judge --json --plan plan --suspects hosts lines
+	[[ ! -s plan && $(<hosts) == n3 && $(jq -c .notes <<<"$output") == '[]' ]]
+}
+
 @test "with groups whole groups meet in up to four slots more: who is low there alone has a bad uplink" {
 	made_pairs 16 >lines
 	for i in {0..3}; do echo "leaf$i $(seq -f 'n%g' -s' ' $((i * 4 + 1)) $((i * 4 + 4)))"; done >groups

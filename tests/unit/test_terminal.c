@@ -58,6 +58,12 @@ static void expect_wrapped(const char *text, unsigned columns, const char *want)
 	assert_string_equal(got, want);
 }
 
+static void a_number_stays_with_its_sign(void **state)
+{
+	(void)state;
+	expect_wrapped("it is 20 % too slow", 9, "it is\n  20 %\n  too\n  slow\n");
+}
+
 static void what_does_not_fit_is_cut(void **state)
 {
 	char got[8] = "";
@@ -213,6 +219,7 @@ int main(void)
 		cmocka_unit_test(a_fault_is_shown_in_lines),
 		cmocka_unit_test(a_note_is_wrapped_on_a_terminal),
 		cmocka_unit_test(a_note_is_one_write),
+		cmocka_unit_test(a_number_stays_with_its_sign),
 		cmocka_unit_test(what_does_not_fit_is_cut),
 		cmocka_unit_test(a_note_needs_no_memory),
 	};
