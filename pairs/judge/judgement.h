@@ -222,6 +222,9 @@ static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 			      j->candidate[at].verdict == VERDICT_TIMES);
 }
 
+/* True if W has figures with two that tell of its player, no candidates: one may be slow itself. */
+bool judge_has_peers(const struct judgement *j, struct walk w);
+
 /* What Y, of PLAYER's kind, is in the evidence's unit. */
 static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
 {

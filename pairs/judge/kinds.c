@@ -69,17 +69,25 @@ static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool
 	return i;
 }
 
-/* What pairs of players of KIND reach: mostly, since some of them may be slow. */
+/*
+ * What pairs of players of KIND reach in PARTS: mostly, since some of them may be slow. NONE: what
+ * all pairs reach of the rate of the slower port; of a latency at all.
+ */
 static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 {
 	struct figures f = {.of = j->room};
 
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		const struct observation *o = &j->e->of[i];
+		uint32_t from = j->e->player[o->from].kind, to = j->e->player[o->to].kind;
+		double gbps = fmin(j->kind[from].gbps, j->kind[to].gbps);
 
-		if (parts >> o->part & 1 && j->e->player[o->from].kind == kind &&
-		    j->e->player[o->to].kind == kind && !(o->marks & MARK_LACKED) && o->value > 0 &&
-		    !j->lost[o->from] && !j->lost[o->to])
+		if (!(parts >> o->part & 1) || o->marks & MARK_LACKED || !(o->value > 0) ||
+		    j->lost[o->from] || j->lost[o->to])
+			continue;
+		if (kind == NONE && (gbps > 0 || j->e->latency))
+			f.of[f.n++] = figure_of(j, o) - (j->e->latency ? 0 : log(gbps));
+		else if (kind == from && kind == to)
 			f.of[f.n++] = figure_of(j, o);
 	}
 	return figures_quantile(&f, TYPICAL);
@@ -87,29 +95,21 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 
 /*
  * Set what each kind reaches, by few pairs at a time if there are any, and each observation's y. Of
- * a kind with too few players it is as much of its ports' rate as the largest kind reaches.
+ * a kind with too few players it is as much of its ports' rate as all pairs reach.
  */
 static void measure_kinds(struct judgement *j)
 {
-	const struct kind *most = j->kind;
+	double usual = reach_of(j, NONE, PARTS_SCREEN);
 
 	for (uint32_t k = 0; k < j->kinds; k++) {
 		struct kind *kind = &j->kind[k];
+		bool few = kind->players < OWN_LEAST && j->kinds > 1 && !isnan(usual) &&
+			   (kind->gbps > 0 || j->e->latency);
 
-		kind->reach = NAN;
-		if (kind->players >= OWN_LEAST || j->kinds == 1)
-			kind->reach = reach_of(j, k, 1U << PART_SCREEN);
-		if (isnan(kind->reach) && (kind->players >= OWN_LEAST || j->kinds == 1))
-			kind->reach = reach_of(j, k, PARTS_SCREEN);
-		if (!isnan(kind->reach) && (isnan(most->reach) || kind->players > most->players))
-			most = kind;
-	}
-	for (uint32_t k = 0; k < j->kinds; k++) {
-		struct kind *kind = &j->kind[k];
-		bool known = !j->e->latency && kind->gbps > 0 && most->gbps > 0;
-
+		kind->reach = few ? usual + (j->e->latency ? 0 : log(kind->gbps))
+				  : reach_of(j, k, 1U << PART_SCREEN);
 		if (isnan(kind->reach))
-			kind->reach = most->reach + (known ? log(kind->gbps / most->gbps) : 0);
+			kind->reach = reach_of(j, k, PARTS_SCREEN);
 	}
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		struct observation *o = &j->e->of[i];

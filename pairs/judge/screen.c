@@ -253,7 +253,7 @@ static bool add_pair(struct judgement *j, const struct observation *o, uint32_t 
 			return true;
 	if (j->pairs == most)
 		return false;
-	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to};
+	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .y = (double)o->y};
 	return true;
 }
 

@@ -103,15 +103,12 @@ static void collect_controls(struct work *w)
 	}
 }
 
-/* What PLAYER reached in WAY with references: with those that tell, if any do. */
+/* What PLAYER reached in WAY with references: with those that tell, if there are two. */
 static struct bench collect(struct work *w, uint32_t player, enum way way)
 {
 	const struct judgement *j = w->j;
-	bool told = false;
+	bool told = judge_has_peers(j, walk_way(j->e, player, way, 1U << PART_TEST));
 	struct bench b;
-
-	for (struct walk k = walk_way(j->e, player, way, 1U << PART_TEST); walk_next(&k);)
-		told |= j->candidate_of[k.with] == NONE && judge_tells(j, player, k.with);
 
 	for (enum stratum s = NEAR; s < STRATA; s++) {
 		size_t n = 0;
@@ -239,7 +236,7 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 	}
 	c->figures = (uint32_t)n;
 	chance = c->low ? chance_more_than(c->low, n, low, m) : 1;
-	if (c->low > 1 && chance < TEST_RISK / w->j->players)
+	if (c->low > 1 && n >= LEAST && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
 	return chance < TEST_DOUBT / w->j->candidates ? VERDICT_UNCLEAR : VERDICT_OPEN;
 }

@@ -168,6 +168,22 @@ static inline void more_small_node(struct cluster *c, unsigned seed)
 	rows_node(c, cluster_between(c, .5, .94));
 }
 
+/* So few hosts that no rail, nor rate of a port, has enough players to say what is normal of it. */
+static inline void more_few_of_a_kind(struct cluster *c, unsigned seed)
+{
+	cluster_init(c, ROWS_SIZE(seed, 3, 4, 5, 6), 1 + seed / 4 % 2 * 2, 32);
+	c->noise = (struct cluster_noise){.gaussian = cluster_between(c, .002, .005)};
+	c->with_ports = seed / 8 % 2;
+	for (uint32_t i = 0; i < c->hosts && c->with_ports && c->rails == 1 && c->hosts > 3; i++)
+		c->port[i] = i % 2 ? 100 : 200;
+}
+
+static inline void more_few_of_a_kind_node(struct cluster *c, unsigned seed)
+{
+	more_few_of_a_kind(c, seed);
+	cluster_slow(c, 0, .4, 3);
+}
+
 /* Half of a leaf's uplinks, and nobody says which hosts are behind them. */
 static inline void more_uplinks(struct cluster *c, unsigned seed)
 {
