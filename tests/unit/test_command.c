@@ -21,8 +21,8 @@ static const struct option_row options[] = {
 	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "once"),
 	OPTION(file, "file", "FILE", COMMAND_TEXT, 0, "a file"),
 	OPTION(count, "count", "N", COMMAND_COUNT, 10, "how many"),
-	OPTION(time_ns, "retest-for", "S", COMMAND_TIME, 0, "how long"),
-	OPTION(gbps, "retest-at", "GBPS", COMMAND_RATE, 0, "how fast"),
+	OPTION(time_ns, "again-for", "S", COMMAND_TIME, 0, "how long"),
+	OPTION(gbps, "again-at", "GBPS", COMMAND_RATE, 0, "how fast"),
 	{.name = NULL},
 };
 
@@ -51,7 +51,7 @@ static void values_are_read(void **state)
 	struct fault f;
 
 	(void)state;
-	assert_int_equal(reads("--once --file=a --count 7 --retest-f 5m --retest-at=1.5", false, &g,
+	assert_int_equal(reads("--once --file=a --count 7 --again-f 5m --again-at=1.5", false, &g,
 			       argv, &f),
 			 0);
 	assert_true(g.once && strcmp(g.file, "a") == 0 && g.count == 7 &&
@@ -73,9 +73,9 @@ static void what_is_none_is_refused(void **state)
 		{"--file", "--file=FILE"},
 		{"--count 11", "up to 10"},
 		{"--count -1", "up to 10"},
-		{"--retest 5", "--help"},
-		{"--retest-for 0", "5m"},
-		{"--retest-at 0", "380"},
+		{"--again 5", "--help"},
+		{"--again-for 0", "5m"},
+		{"--again-at 0", "380"},
 		{"--once=1", "--once"},
 		{"word", "--help"},
 		{"-x", "--help"},
