@@ -16,6 +16,7 @@
 #define NONE      UINT32_MAX
 #define KINDS_MAX 256
 #define PAIRS_MAX 8       /* that are tested themselves: a slot each, several times */
+#define FAILED    (-9.)   /* the y of a run that failed, in the test */
 #define AT_TIMES  (-.001) /* the depth of who is not low at best */
 
 /* A kind of player: a rail, the rate of its port, and which of two levels it is of. */
@@ -103,12 +104,12 @@ struct judgement {
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
 	struct standing *standing[WAYS];
-	double level_best[WAYS];     /* what most players reach at best */
-	uint32_t *candidate_of;      /* of each player: its number in CANDIDATE, or NONE */
-	uint32_t (*near)[TEST_NEAR]; /* of each player: with whom it is best, or NONE */
-	struct candidate *candidate; /* the worst first */
-	uint32_t candidates;
-	uint32_t tests; /* runs of candidates, and of controls */
+	double level_best[WAYS];       /* what most players reach at best */
+	uint32_t *candidate_of;        /* of each player: its number in CANDIDATE, or NONE */
+	uint32_t (*near)[TEST_NEAR];   /* of each player: with whom it is best, or NONE */
+	struct candidate *candidate;   /* the worst first */
+	uint32_t candidates, left_out; /* of few players, behind them: those that are references */
+	uint32_t tests;                /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
 	uint32_t pairs;
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
@@ -138,7 +139,8 @@ void judge_lost(struct judgement *j);      /* lost.c */
 void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation is of its kinds */
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
-int judge_verdicts(struct judgement *j);   /* verdict.c. -1: no memory */
+void judge_find_pairs(struct judgement *j);
+int judge_verdicts(struct judgement *j); /* verdict.c. -1: no memory */
 void judge_statements(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
@@ -192,6 +194,14 @@ static inline double judge_least(const struct judgement *j)
 static inline bool judge_counts(const struct judgement *j, const struct observation *o)
 {
 	return !isnan(o->y) && !j->lost[o->from] && !j->lost[o->to];
+}
+
+/* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
+static inline double judge_y(const struct judgement *j, const struct observation *o)
+{
+	if (o->cause && o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to])
+		return FAILED;
+	return judge_counts(j, o) ? (double)o->y : NAN;
 }
 
 /* True if a run with WITH tells of PLAYER: a partner whose port is slower hides what it lacks. */
@@ -248,7 +258,8 @@ static inline bool judge_tells_groups(const struct judgement *j)
 static inline bool judge_may_share(const struct judgement *j, const struct candidate *a,
 				   const struct candidate *b)
 {
-	return b->verdict >= VERDICT_PLACE || !judge_is_apart(j, a->player, b->player) ||
+	return b->verdict >= VERDICT_PLACE || (b->verdict == VERDICT_OPEN && b->depth < 0) ||
+	       !judge_is_apart(j, a->player, b->player) ||
 	       (j->e->latency &&
 		j->group[a->player] == NONE); /* a far rack's hosts are candidates */
 }

@@ -69,21 +69,34 @@ static double share_of(const struct judgement *j, uint32_t player, const bool *o
 
 /*
  * Mark in OUT those that explain the runs that fail, or the CLOCKS that are off: the ones with the
- * largest part of them, and then, without these, the next ones, as long as one has LEAST.
+ * largest part of them, and then, without these, the next ones, as long as one has LEAST. They
+ * explain it if most others have less than half of that without them; of two nobody can say.
  */
 static void explain(const struct judgement *j, bool *out, double least, bool clocks)
 {
 	double *share = j->room, most;
 
 	do {
+		struct figures left = {.of = share + j->players};
+
 		most = 0;
 		for (uint32_t i = 0; i < j->players; i++) {
 			share[i] = out[i] ? 0 : share_of(j, i, out, clocks);
 			most = fmax(most, share[i]);
 		}
-		for (uint32_t i = 0; i < j->players && most >= least; i++)
-			out[i] |= share[i] > 0 && share[i] >= most;
-	} while (most >= least);
+		if (most < least)
+			return;
+		for (uint32_t i = 0; i < j->players; i++)
+			out[i] |= share[i] >= most;
+		for (uint32_t i = 0; i < j->players; i++)
+			if (!out[i])
+				left.of[left.n++] = share_of(j, i, out, clocks);
+		if (j->players > 2 && !(figures_median(&left) < most / 2)) {
+			for (uint32_t i = 0; i < j->players; i++)
+				out[i] &= share[i] < most;
+			return;
+		}
+	} while (true);
 }
 
 static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,

@@ -31,32 +31,53 @@ static void add_name(const struct judgement *j, struct named *to, uint32_t playe
 	to->count++;
 }
 
-/* Candidates of whom the test could not tell, or that had too many before them; and those who are
- * low with far ones only, where no groups say with whom they share a place. */
+static bool is_in_place(const struct judgement *j, const struct candidate *c)
+{
+	return c->verdict == VERDICT_PLACE &&
+	       (j->group[c->player] == NONE || !judge_tells_groups(j));
+}
+
+/* The test could not tell, or had too many before it; or before the test there are too many. */
+static bool is_undecided(const struct judgement *j, const struct candidate *c)
+{
+	bool left_out = c >= j->candidate + j->candidates;
+	bool open = c->verdict == VERDICT_OPEN && c->depth < (left_out ? -LOW_LEAST : 0) &&
+		    (j->tests || j->candidates > judge_most(j));
+
+	return !c->falls_from && (c->verdict == VERDICT_UNCLEAR || open);
+}
+
+/* Candidates of whom nobody can tell; and those who are low with far ones only, where no groups say
+ * with whom they share a place. */
 static void note_candidates(struct judgement *j)
 {
-	struct named doubtful = {0}, place = {0};
+	struct named undecided = {0}, place = {0};
 	double part = 0;
+	uint32_t places = 0;
 
-	for (uint32_t i = 0; i < j->candidates; i++) {
+	for (uint32_t i = 0; i < j->candidates; i++)
+		places += is_in_place(j, &j->candidate[i]);
+	for (uint32_t i = 0; i < j->candidates + j->left_out; i++) {
 		const struct candidate *c = &j->candidate[i];
 
-		if (!c->falls_from && (c->verdict == VERDICT_UNCLEAR ||
-				       (j->tests && c->verdict == VERDICT_OPEN && c->depth < 0)))
-			add_name(j, &doubtful, c->player);
-		if (c->verdict == VERDICT_PLACE &&
-		    (j->group[c->player] == NONE || !judge_tells_groups(j))) {
+		if (is_undecided(j, c) || (is_in_place(j, c) && places == 1))
+			add_name(j, &undecided, c->player);
+		else if (is_in_place(j, c)) {
 			add_name(j, &place, c->player);
 			part += exp(c->y - c->control);
 		}
 	}
-	j->cannot_tell |= doubtful.count || (place.count && !j->e->latency);
-	if (doubtful.count)
+	/* two have only each other, and maybe the rate of their ports */
+	for (uint32_t i = 0; i < j->players && j->players == 2 && j->measured; i++)
+		if (!(j->expected > 0) && (j->e->latency || !(j->e->player[i].port_gbps > 0)))
+			add_name(j, &undecided, i);
+	j->cannot_tell |= undecided.count || (place.count && !j->e->latency);
+	if (undecided.count)
 		NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
-		     FINDING_NUMBER("count", doubtful.count, ""),
-		     FINDING_WORD("s", doubtful.count > 1 ? "s" : ""),
+		     FINDING_NUMBER("count", undecided.count, ""),
+		     FINDING_WORD("s", undecided.count > 1 ? "s" : ""),
 		     FINDING_WORD("tested", j->tests ? "" : NULL),
-		     FINDING_WORD("hosts", doubtful.text));
+		     FINDING_WORD("hosts", undecided.text));
 	if (place.count)
 		NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
 		     FINDING_NUMBER("count", place.count, ""),
@@ -81,6 +102,21 @@ static void note_rails(struct judgement *j)
 			     FINDING_WORD("rail", kind->rail),
 			     FINDING_NUMBER("part", part, "share"));
 	}
+}
+
+/* Runs that failed, though neither end is lost: many, and no node explains them. */
+static void note_failed(struct judgement *j)
+{
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < j->e->count; i++)
+		failed +=
+			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
+	if (!(failed > MISSED_MANY * j->tried) || !j->measured)
+		return;
+	j->cannot_tell = true;
+	NOTE(j, PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
+	     FINDING_NUMBER("count", failed, ""), FINDING_NUMBER("of", j->tried, ""));
 }
 
 static void note_levels(struct judgement *j)
@@ -134,27 +170,29 @@ static bool fills_links(const struct evidence *e)
 /* Pairs that reach less than is expected of each; or the best ones, than their ports can. */
 static void note_expected(struct judgement *j)
 {
-	double slowest = INFINITY, part = 1, gbps = 0, best;
+	double slowest = INFINITY, part = 0, gbps = 0, best;
 	struct figures f;
 
 	if (j->e->latency || !j->measured || j->e->incast)
 		return;
 	f = judge_figures(j, ~0U);
-	best = figures_quantile(&f, .95);
+	/* of two nodes, who have nobody else, the slower direction */
+	best = figures_quantile(&f, j->players > 2 ? .95 : .05);
 	for (uint32_t k = 0; k < j->kinds; k++)
 		if (j->kind[k].players) {
+			double reach = exp(j->kind[k].reach + best) / j->kind[k].gbps;
+
 			slowest = fmin(slowest, exp(j->kind[k].reach));
-			if (j->kind[k].gbps > 0 &&
-			    exp(j->kind[k].reach + best) / j->kind[k].gbps < part) {
+			if (j->kind[k].gbps > 0 && !(reach < part)) {
 				gbps = j->kind[k].gbps;
-				part = exp(j->kind[k].reach + best) / gbps;
+				part = reach;
 			}
 		}
 	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
 		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_FAULT, FINDING_IS,
 		     FINDING_NUMBER("part", slowest / j->expected, "share"),
 		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
-	if (!(j->expected > 0) && part < PORTS_PART && fills_links(j->e))
+	if (!(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e))
 		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_FAULT, FINDING_IS,
 		     FINDING_NUMBER("part", part, "share"),
 		     FINDING_NUMBER("expected", gbps, "Gb/s"));
@@ -218,6 +256,7 @@ static void note_power(struct judgement *j)
 void judge_notes(struct judgement *j)
 {
 	note_candidates(j);
+	note_failed(j);
 	note_levels(j);
 	if (!j->incast.rounds)
 		note_rails(j);

@@ -79,19 +79,24 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 	return n;
 }
 
-/* PLAYER with COUNT references: some that are near, the others not, where there are such. */
+/*
+ * PLAYER with COUNT references: some that are near, the others not, where there are such. Runs of
+ * one way are as many in each direction.
+ */
 static void match_references(struct plan *p, uint32_t player, uint32_t count)
 {
-	uint32_t near = list_references(p, player, true), n;
+	uint32_t near = list_references(p, player, true), n, ways = 1;
 
 	near = near < TEST_NEAR ? near : TEST_NEAR;
-	for (uint32_t i = 0; i < near; i++)
-		plan_add(p, player, p->list[i]);
+	if (p->j->e->one_way && !p->j->e->latency)
+		ways = 2;
+	for (uint32_t i = 0; i < near * ways; i++)
+		plan_add(p, player, p->list[i / ways], p->j->e->one_way && i & 1);
 	n = list_references(p, player, false);
 	if (!n)
 		n = list_references(p, player, true);
-	for (uint32_t i = 0; i + near < count && n; i++)
-		plan_add(p, player, p->list[i % n]);
+	for (uint32_t i = 0; i + near * ways < count * ways && n; i++)
+		plan_add(p, player, p->list[i / ways % n], p->j->e->one_way && i & 1);
 }
 
 static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
@@ -137,7 +142,7 @@ static void match_bad(struct plan *p)
 		uint32_t n = c->verdict == VERDICT_SLOW ? list_candidates(p, c) : 0;
 
 		for (uint32_t k = 0; k < n && k < most; k++)
-			plan_add(p, c->player, p->list[k]);
+			plan_add(p, c->player, p->list[k], p->j->e->one_way && k & 1);
 	}
 }
 
@@ -156,7 +161,7 @@ static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 
 			if (plan_is_free(p, b) && can_refer(p, a, b) &&
 			    (any || judge_is_near(p->j, a, b) == near)) {
-				plan_put(p, a, b, "control");
+				plan_put(p, a, b, "control", plan_turns(p, a + b));
 				return true;
 			}
 		}
@@ -195,7 +200,7 @@ static uint32_t fill_slot(struct plan *p, uint32_t *players)
 		if (group != NONE)
 			p->busy_group[group] = p->slot + 1;
 		m->done = true;
-		plan_put(p, m->from, m->to, "test");
+		plan_put(p, m->from, m->to, "test", m->back);
 		players[n++] = m->from;
 	}
 	return n;
@@ -221,7 +226,7 @@ static void plan_tests(struct plan *p)
 	}
 	for (uint32_t i = 0; i < j->pairs; i++)
 		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
-			plan_add(p, j->pair[i].from, j->pair[i].to);
+			plan_add(p, j->pair[i].from, j->pair[i].to, false);
 	match_bad(p);
 	for (uint32_t i = p->matches; i > 1; i--) {
 		uint32_t k = plan_draw(p, i);

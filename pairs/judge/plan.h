@@ -9,6 +9,7 @@
 
 struct match {
 	uint32_t from, to;
+	bool back; /* TO is the client */
 	bool done;
 };
 
@@ -34,10 +35,17 @@ void plan_screen(struct plan *p);
 uint32_t plan_draw(struct plan *p, uint32_t n);
 
 /* Add the pair of FROM and TO, for any slot. If there is no memory, json_memory tells. */
-void plan_add(struct plan *p, uint32_t from, uint32_t to);
+void plan_add(struct plan *p, uint32_t from, uint32_t to, bool back);
 
-/* Put FROM and TO, whose hosts are free, into this slot. */
-void plan_put(struct plan *p, uint32_t from, uint32_t to, const char *part);
+/* Put FROM and TO, whose hosts are free, into this slot. BACK: TO is the client. */
+void plan_put(struct plan *p, uint32_t from, uint32_t to, const char *part, bool back);
+
+/* Whether a run of one way goes back this time: in every other slot, and of every other pair
+ * NUMBER. */
+static inline bool plan_turns(const struct plan *p, uint32_t number)
+{
+	return p->j->e->one_way && (p->slot + number) & 1;
+}
 
 static inline uint32_t plan_host(const struct plan *p, uint32_t player)
 {

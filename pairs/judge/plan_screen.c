@@ -15,7 +15,7 @@ static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
 		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
 			if (plan_same_rail(p, i, k) && !p->j->lost[i] && !p->j->lost[k] &&
 			    (only == NONE || only == i - e->first[a]))
-				plan_add(p, i, k);
+				plan_add(p, i, k, false);
 }
 
 /* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
@@ -54,7 +54,7 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 			k++;
 		if (k == j->players)
 			return;
-		plan_put(p, i, k, "block");
+		plan_put(p, i, k, "block", plan_turns(p, 0));
 	}
 }
 
@@ -91,7 +91,8 @@ void plan_screen(struct plan *p)
 			p->slot++;
 			in_slot = 0;
 		}
-		plan_put(p, p->match[i].from, p->match[i].to, "screen");
+		plan_put(p, p->match[i].from, p->match[i].to, "screen",
+			 plan_turns(p, p->match[i].from + p->match[i].to));
 		in_slot++;
 	}
 	if (judge_tells_groups(p->j) && !e->at_once && !e->plans)

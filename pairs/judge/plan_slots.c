@@ -25,7 +25,7 @@ void plan_shuffle(struct plan *p, uint32_t *list, uint32_t n)
 	}
 }
 
-void plan_add(struct plan *p, uint32_t from, uint32_t to)
+void plan_add(struct plan *p, uint32_t from, uint32_t to, bool back)
 {
 	if (p->matches == p->size) {
 		uint32_t size = 2 * p->size + 64;
@@ -38,7 +38,7 @@ void plan_add(struct plan *p, uint32_t from, uint32_t to)
 		p->match = more;
 		p->size = size;
 	}
-	p->match[p->matches++] = (struct match){from, to, false};
+	p->match[p->matches++] = (struct match){from, to, back, false};
 }
 
 bool plan_is_free(const struct plan *p, uint32_t player)
@@ -46,14 +46,10 @@ bool plan_is_free(const struct plan *p, uint32_t player)
 	return p->busy[plan_host(p, player)] != p->slot + 1;
 }
 
-void plan_put(struct plan *p, uint32_t from, uint32_t to, const char *part)
+void plan_put(struct plan *p, uint32_t from, uint32_t to, const char *part, bool back)
 {
-	/* both directions in turns; of a block all in one */
-	uint32_t turns = p->slot + (*part == 'b' ? 0 : from + to);
-	bool turn = p->j->e->one_way && turns & 1;
-
-	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, turn ? to : from),
-		evidence_name(p->j->e, turn ? from : to), part);
+	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, back ? to : from),
+		evidence_name(p->j->e, back ? from : to), part);
 	p->busy[plan_host(p, from)] = p->busy[plan_host(p, to)] = p->slot + 1;
 }
 

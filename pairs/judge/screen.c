@@ -62,6 +62,8 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	if (middle)
 		return;
 	j->level_best[way] = level;
+	if (j->incast.rounds)
+		return;
 	/* the screen sees what is lower by the margin, and the test what harms */
 	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin + judge_least(j))));
 }
@@ -185,14 +187,13 @@ static int by_depth(const void *a, const void *b)
 /* Put the worst first. Of few players only these: the others are needed as references. */
 static void order_candidates(struct judgement *j)
 {
-	uint32_t most = j->players > 5 ? 3 : 1;
+	uint32_t most = j->players > FEW_HOSTS ? j->candidates : j->players > 5 ? 3 : 1;
 
 	qsort(j->candidate, j->candidates, sizeof(*j->candidate), by_depth);
 	for (uint32_t i = 0; i < j->candidates; i++)
-		j->candidate_of[j->candidate[i].player] =
-			i < most || j->players > FEW_HOSTS ? i : NONE;
-	if (j->players <= FEW_HOSTS && j->candidates > most)
-		j->candidates = most;
+		j->candidate_of[j->candidate[i].player] = i < most ? i : NONE;
+	j->left_out = j->candidates > most ? j->candidates - most : 0;
+	j->candidates -= j->left_out;
 }
 
 /* The three players with whom each player is best, who are no candidates. */
@@ -233,16 +234,23 @@ bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* How far O is below what its ends reach otherwise; NaN: a candidate is in it. */
+/* True if what PLAYER reaches is low: nothing else is said of its pairs then. */
+static bool is_low_itself(const struct judgement *j, uint32_t player)
+{
+	uint32_t at = j->candidate_of[player];
+
+	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
+}
+
+/* How far O is below what its ends reach otherwise; NaN: it tells nothing of their pair. */
 static double pair_depth(const struct judgement *j, const struct observation *o)
 {
 	enum way back = j->e->latency ? SENDS : RECEIVES;
+	double y = judge_y(j, o);
 
-	if (!judge_counts(j, o) || j->candidate_of[o->from] != NONE ||
-	    j->candidate_of[o->to] != NONE)
+	if (is_low_itself(j, o->from) || is_low_itself(j, o->to))
 		return NAN;
-	return (double)o->y -
-	       fmin(standing_of(j, o->from, SENDS, false), standing_of(j, o->to, back, false));
+	return y - fmin(standing_of(j, o->from, SENDS, false), standing_of(j, o->to, back, false));
 }
 
 /* Add the pair of O unless it is there. Returns false if there are too many. */
@@ -253,12 +261,12 @@ static bool add_pair(struct judgement *j, const struct observation *o, uint32_t 
 			return true;
 	if (j->pairs == most)
 		return false;
-	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .y = (double)o->y};
+	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .y = judge_y(j, o)};
 	return true;
 }
 
 /* Pairs of good players that are far below what both reach elsewhere. Of many it is the network. */
-static void find_pairs(struct judgement *j)
+void judge_find_pairs(struct judgement *j)
 {
 	/* where that takes much, runs side by side tell nothing of a pair */
 	unsigned parts = j->loaded < NETWORK_TAKES ? 1U << PART_SCREEN : PARTS_SCREEN;
@@ -266,6 +274,8 @@ static void find_pairs(struct judgement *j)
 	double median, limit;
 	uint32_t most;
 
+	if (j->incast.rounds)
+		return;
 	for (uint32_t i = 0; i < j->e->count; i++)
 		if (parts >> j->e->of[i].part & 1 && !isnan(pair_depth(j, &j->e->of[i])))
 			f.of[f.n++] = pair_depth(j, &j->e->of[i]);
@@ -324,6 +334,8 @@ void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
 	j->loaded = judge_loaded(j);
+	if (j->players < 3)
+		return;
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
 		find_low(j, way, false);
 	if (j->e->latency)
@@ -336,6 +348,4 @@ void judge_screen(struct judgement *j)
 	}
 	order_candidates(j);
 	find_near(j);
-	if (!j->incast.rounds)
-		find_pairs(j);
 }

@@ -13,6 +13,8 @@ static enum finding_code kind_of(const struct judgement *j, const struct candida
 		return SUSPECT_FALLS;
 	if (c->verdict == VERDICT_TIMES)
 		return 2 * c->failed > c->low ? SUSPECT_FAILS : SUSPECT_UNSTEADY;
+	if (c->verdict == VERDICT_SLOW && c->y < FAILED / 2)
+		return SUSPECT_FAILS;
 	return j->e->latency ? SUSPECT_LATENCY : SUSPECT_NODE;
 }
 
@@ -30,6 +32,19 @@ static void see(const struct judgement *j, const struct candidate *c, struct sus
 	s->normal = judge_unit(j, c->player, j->level_best[worst]);
 }
 
+/* Two levels, or a place that others share, of the same depth: it may be of that, and is not
+ * drained. */
+static bool may_be_of_many(const struct judgement *j, const struct candidate *c)
+{
+	double depth = c->y - c->control;
+	bool may = j->level > 0 && fabs(depth - log(j->level)) < LOW_LEAST;
+
+	for (uint32_t i = 0; i < j->candidates && !j->e->latency; i++)
+		may |= j->candidate[i].verdict == VERDICT_PLACE &&
+		       fabs(depth - (j->candidate[i].y - j->candidate[i].control)) < LOW_LEAST;
+	return may;
+}
+
 static void add_candidate(struct judgement *j, const struct candidate *c)
 {
 	struct suspect s = suspect_of(kind_of(j, c), c->player);
@@ -43,7 +58,7 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 		return;
 	s.tested = !open;
 	/* of several that are slow nobody knows before they have met whether it is their place */
-	s.drained = c->verdict == VERDICT_SLOW &&
+	s.drained = c->verdict == VERDICT_SLOW && !may_be_of_many(j, c) &&
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
 	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.bad = c->low;

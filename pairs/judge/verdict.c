@@ -9,7 +9,6 @@
 
 #include "judgement.h"
 
-#define FAILED      (-9.)
 #define RANKS_LEAST 6 /* partners on both sides, before their medians are compared by ranks */
 #define LEAST       3 /* figures before anything is said */
 
@@ -46,17 +45,9 @@ static int by_key(const void *a, const void *b)
 	return (x->y > y->y) - (x->y < y->y);
 }
 
-/* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
-static double y_of(const struct judgement *j, const struct observation *o)
-{
-	if (o->cause && o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to])
-		return FAILED;
-	return judge_counts(j, o) ? (double)o->y : NAN;
-}
-
 static void put(struct work *w, size_t *n, const struct observation *o)
 {
-	double y = y_of(w->j, o);
+	double y = judge_y(w->j, o);
 
 	if (!isnan(y))
 		w->keyed[(*n)++] = (struct keyed){(uint64_t)o->from << 32 | o->to, y};
@@ -283,8 +274,8 @@ static void judge_pair(struct work *w, struct pair *p)
 	double control = figures_median(&controls);
 
 	for (struct walk k = walk_way(j->e, p->from, SENDS, 1U << PART_TEST); walk_next(&k);)
-		if (k.with == p->to && !isnan(y_of(j, k.is)))
-			x.of[x.n++] = y_of(j, k.is);
+		if (k.with == p->to && !isnan(judge_y(j, k.is)))
+			x.of[x.n++] = judge_y(j, k.is);
 	p->tests = (uint32_t)x.n;
 	if (x.n < LEAST || controls.n < LEAST)
 		return;
@@ -308,8 +299,8 @@ static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint
 	double least = judge_least(w->j);
 
 	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)
-		if (k.with == b && !isnan(y_of(w->j, k.is)))
-			f.of[f.n++] = y_of(w->j, k.is);
+		if (k.with == b && !isnan(judge_y(w->j, k.is)))
+			f.of[f.n++] = judge_y(w->j, k.is);
 	*met = (uint32_t)f.n;
 	return f.n && figures_median(&f) > control - least / 2 &&
 	       f.of[0] > control - fmax(LOW_LEAST, 2 * least);
@@ -325,7 +316,9 @@ static void find_places(struct work *w)
 			struct candidate *a = &j->candidate[i];
 			uint32_t met;
 
-			if (i == k || a->verdict < VERDICT_PLACE)
+			if (j->e->player[a->player].host ==
+				    j->e->player[j->candidate[k].player].host ||
+			    a->verdict < VERDICT_PLACE)
 				continue;
 			if (are_good_together(w, a->player, j->candidate[k].player, &met))
 				a->verdict = VERDICT_PLACE;
@@ -342,8 +335,10 @@ int judge_verdicts(struct judgement *j)
 	for (uint32_t i = 0; i < j->e->count; i++)
 		figures += PARTS_TEST >> j->e->of[i].part & 1;
 	j->tests = (uint32_t)figures;
-	if (!figures)
+	if (!figures) {
+		judge_find_pairs(j);
 		return 0;
+	}
 	w.keyed = malloc(figures * sizeof(*w.keyed));
 	w.room = malloc(6 * figures * sizeof(*w.room));
 	if (w.keyed && w.room) {
@@ -355,6 +350,7 @@ int judge_verdicts(struct judgement *j)
 		for (uint32_t i = 0; i < j->candidates; i++)
 			judge_candidate(&w, &j->candidate[i]);
 		find_places(&w);
+		judge_find_pairs(j);
 		for (uint32_t i = 0; i < j->pairs; i++)
 			judge_pair(&w, &j->pair[i]);
 	}

@@ -86,6 +86,34 @@ played() {
 	[[ ! -s plan && $(<hosts) == n3 && $(jq -c .notes <<<"$output") == '[]' ]]
 }
 
+@test "runs that fail everywhere are nobody's: two halves that do not reach each other" {
+	made_pairs 16 'when(.kind == "pair" and ((.from[1:] | tonumber) > 8) != ((.to[1:] | tonumber) > 8); .status = "failed" | .cause = "connect" |
+		.node = .to | .error = "no answer" | del(.value))' >lines
+	judge --json --suspects hosts lines
+	((status == 77)) && [[ ! -s hosts && $(jq -c '[[.suspects[].kind], [.notes[].kind]]' <<<"$output") == '[[],["failed"]]' ]]
+}
+
+@test "a pair that never works is measured again, and named with its two good ends" {
+	local broken='if [.from, .to] | sort == ["n1", "n5"] then .status = "failed" | .cause = "connect" | .error = "no answer" | del(.value) else . end'
+	made_pairs 16 "$broken" >lines
+	for run in 1 2 3; do
+		judge --plan plan lines
+		[[ ! -s plan ]] || played plan "179000010$run-1" none | jq -c "$broken" >>lines
+	done
+	judge --json --suspects hosts lines
+	[[ ! -s hosts ]] && jq -e '[.suspects[] | [.kind, .from, .to, .proof]] | sort == [["pair_lost", "n1", "n5", "tested"], ["pair_lost", "n5", "n1", "tested"]]' <<<"$output"
+}
+
+@test "two nodes have only each other: no candidate, and without the rate of their ports nobody can tell" {
+	made_pairs 2 'when(.from == "n2"; .value /= 2)' >lines
+	judge --suspects hosts lines
+	((status == 77)) && [[ ! -s hosts && $output != *'slow nodes'* && $output != *'is seen'* ]]
+	made_pairs 2 'when(.from == "n2"; .value /= 2) | when(.kind == "player"; .port_gbps = 100)' >lines
+	judge --suspects hosts lines
+	((status == 6)) && [[ ! -s hosts ]]
+	says 'of the 100 Gb/s of their ports'
+}
+
 @test "with groups whole groups meet in up to four slots more: who is low there alone has a bad uplink" {
 	made_pairs 16 >lines
 	for i in {0..3}; do echo "leaf$i $(seq -f 'n%g' -s' ' $((i * 4 + 1)) $((i * 4 + 4)))"; done >groups
