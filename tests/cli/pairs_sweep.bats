@@ -329,7 +329,7 @@ refused_like_run() {
 	local part sig code
 	mkfifo ready
 	for part in screen test; do
-		launcher "[[ \$* == *$part* ]] || { plan || cat made; cp lines before; exit; }" 'trap "exit 1" TERM' 'plan "select(.kind != \"done\")"' \
+		launcher "[[ \$* == *' --plan '*$part* ]] || { plan || cat made; cp lines before; exit; }" 'trap "exit 1" TERM' 'plan "select(.kind != \"done\")"' \
 			'echo >ready' 'tail -f /dev/null & wait'
 		for sig in INT TERM; do
 			rm -f lines before
