@@ -352,6 +352,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	unset LD_LIBRARY_PATH
 	made_pairs 8 >pairs.jsonl
 	made_incast >incast.jsonl
+	made_plan 8 '--plan lines:0,n3,n1,test+0,n4,n5,control+1,n3,n2,test+1,n6,n8,control --start=1790000100 --for=60' >tests.jsonl
 	while read -r kind file; do
 		for name in "$kind".{svg,png,gp} ''; do
 			# shellcheck disable=SC2086 # several words
@@ -379,8 +380,9 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 		trend bw.json
 		pairs pairs.jsonl
 		incast incast.jsonl
+		tests tests.jsonl
 	END
-	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs incast'" "$RDMARK_BIN/rdmark-plot" ||
+	grep -q "kinds='bandwidth rate latency percentiles histogram ccdf threads devices ratio cells time trend pairs incast tests'" "$RDMARK_BIN/rdmark-plot" ||
 		fail 'a kind is not tried here'
 }
 
