@@ -31,7 +31,7 @@ void judge_plan(FILE *to, const struct judgement *j);
 /* Put all pairs of a screen into slots. (plan_screen.c) */
 void plan_screen(struct plan *p);
 
-/* What plans are made of. (plan_slots.c) A number below N, by chance. */
+/* What plans are made of. (plan_screen.c) A number below N, by chance. */
 uint32_t plan_draw(struct plan *p, uint32_t n);
 
 /* Add the pair of FROM and TO, for any slot. If there is no memory, json_memory tells. */
