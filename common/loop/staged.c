@@ -69,7 +69,7 @@ static ALWAYS_INLINE int hear(struct flow *w, uint64_t most, const char *what)
 	return n < 0 ? -1 : 0;
 }
 
-/* Submit copies of chunks, OUT of the GPU or into it, until so many have begun. */
+/* Submit copies of chunks, OUT of the GPU or into it, until the given number of them has begun. */
 static ALWAYS_INLINE int begin_copies(struct flow *w, bool out, uint64_t until)
 {
 	const struct staged *s = w->s;

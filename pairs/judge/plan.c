@@ -243,14 +243,13 @@ static void plan_tests(struct plan *p)
 /* How many runs are screens of few pairs at a time. */
 static uint32_t count_screens(const struct evidence *e)
 {
-	uint32_t screens = 0, last = NONE;
+	bool screen[EVIDENCE_RUNS] = {false};
+	uint32_t screens = 0;
 
+	for (uint32_t i = 0; i < e->count; i++)
+		screen[e->of[i].run] |= e->of[i].part == PART_SCREEN;
 	for (uint32_t run = 0; run < e->runs.count; run++)
-		for (uint32_t i = 0; i < e->count && last != run; i++)
-			if (e->of[i].run == run && e->of[i].part == PART_SCREEN) {
-				screens++;
-				last = run;
-			}
+		screens += screen[run];
 	return screens;
 }
 

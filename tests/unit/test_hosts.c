@@ -11,9 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../pairs/lines.h"
 #include "../../pairs/run/players.h"
-#include "../../pairs/sweep/join.h"
 
 static char file_name[64]; /* set at the start */
 
@@ -205,72 +203,6 @@ static void write_file(const char *text, size_t n)
 	fclose(to);
 }
 
-/* What FILE of TEXT is as one word. */
-static const char *joined(const char *text)
-{
-	static char word[256];
-	struct fault f = {0};
-	char *made;
-
-	write_file(text, strlen(text));
-	made = join_lines(file_name, NULL, &f);
-	assert_non_null(made);
-	snprintf(word, sizeof(word), "%s", made);
-	free(made);
-	return word;
-}
-
-/* Of a plan the hosts that are known become numbers, unless that is the name of another. */
-static void hosts_of_plans_are_numbers(void **state)
-{
-	static const char text[] = "0 node1 node2/mlx5_0 test\n12 b.example x control\n";
-	struct fault f = {0};
-	struct hosts h = {0}, none = {0};
-	struct plan p;
-
-	(void)state;
-	assert_int_equal(hosts_expand(&h, "node[1-2],1,b.example", "test", &f), 0);
-	assert_int_equal(hosts_complete(&h, &f), 0);
-	write_file(text, strlen(text));
-	assert_int_equal(join_plan(&p, file_name, &h, &f), 0);
-	assert_string_equal(p.words, "lines:0,0,node2/mlx5_0,test+12,3,x,control");
-	assert_true(p.slots == 13 && p.tests && h.host[0].planned && h.host[1].planned);
-	assert_true(h.host[3].planned && !h.host[2].planned);
-	free(p.words);
-	hosts_release(&h);
-	assert_int_equal(join_plan(&p, file_name, &none, &f), 0);
-	assert_string_equal(p.words, "lines:0,node1,node2/mlx5_0,test+12,b.example,x,control");
-	free(p.words);
-	write_file("0 a b\n", 6);
-	assert_int_equal(join_plan(&p, file_name, &none, &f), -1);
-	assert_null(p.words);
-}
-
-/* Files travel as words, and what cannot goes by its name. */
-static void files_are_words(void **state)
-{
-	char many[JOIN_BYTES_MAX + 100];
-	struct fault f = {0};
-	struct lines l;
-
-	(void)state;
-	assert_string_equal(joined("# rack\n n1 \n\nn2 n3 # x\n"), "lines:n1+n2,n3");
-	assert_string_equal(joined("a+ n1\n"), file_name);
-	assert_string_equal(joined("#\n"), file_name);
-	memset(many, 'n', sizeof(many) - 1);
-	many[sizeof(many) - 1] = '\0';
-	assert_string_equal(joined(many), file_name);
-	assert_null(join_lines("/nowhere/at/all", NULL, &f));
-	assert_int_equal(f.code, FAULT_USAGE);
-	assert_int_equal(lines_open(&l, "lines:n1+n2,n3", &f), 0);
-	assert_int_equal(lines_next(&l, &f), 1);
-	assert_int_equal(l.words, 1);
-	assert_int_equal(lines_next(&l, &f), 1);
-	assert_string_equal(l.word[1], "n3");
-	assert_int_equal(lines_next(&l, &f), 0);
-	lines_release(&l);
-}
-
 static int read_text(struct hosts *h, const char *text, struct fault *f)
 {
 	*h = (struct hosts){0};
@@ -411,8 +343,6 @@ int main(void)
 		cmocka_unit_test(bad_lists_are_refused),
 		cmocka_unit_test(lists_are_folded),
 		cmocka_unit_test(hosts_are_a_list_or_a_file),
-		cmocka_unit_test_setup_teardown(files_are_words, forget, forget),
-		cmocka_unit_test_setup_teardown(hosts_of_plans_are_numbers, forget, forget),
 		cmocka_unit_test(any_bytes_do_no_harm),
 		cmocka_unit_test_setup_teardown(a_file_has_names_and_addresses, forget, forget),
 		cmocka_unit_test_setup_teardown(bad_files_are_refused, forget, forget),
