@@ -102,22 +102,29 @@ void shm_lock_slow(struct shm_lock *l, uint32_t me)
 	}
 }
 
+static unsigned long long namespace_id(const char *link)
+{
+	struct stat ns;
+
+	return stat(link, &ns) ? 0 : ns.st_ino;
+}
+
 /*
  * Processes of another PID namespace look dead from here, so their files would be unlinked and
- * their slots given away while they run: each namespace has a fabric of its own.
+ * their slots given away while they run; and the root of another user namespace is somebody else,
+ * whose directory is closed to us. Each namespace has a fabric of its own.
  */
 static const char *shm_dir(void)
 {
 	const char *env = getenv("SIMVERBS_DIR");
-	struct stat ns = {0};
 
 	if (!shm.dir[0]) {
 		if (env && *env)
 			snprintf(shm.dir, sizeof(shm.dir), "%s", env);
 		else
-			snprintf(shm.dir, sizeof(shm.dir), "/dev/shm/simverbs.%u.%llu", getuid(),
-				 stat("/proc/self/ns/pid", &ns) ? 0ull
-								: (unsigned long long)ns.st_ino);
+			snprintf(shm.dir, sizeof(shm.dir), "/dev/shm/simverbs.%u.%llu.%llu",
+				 getuid(), namespace_id("/proc/self/ns/user"),
+				 namespace_id("/proc/self/ns/pid"));
 	}
 	return shm.dir;
 }
