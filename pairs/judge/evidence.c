@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Keeps what lines say. When all are read, drops what is not used, takes what the notes say, and
- * puts the rest in order.
- */
+/* Keeps what lines say. When all are read, puts it in order and takes what the notes say. */
 #include "evidence.h"
 
 #include <stdlib.h>
@@ -14,6 +11,7 @@
 #define HOST_MAX  253
 #define RAIL_MAX  64
 #define WHATS_MAX 64
+
 
 void evidence_init(struct evidence *e)
 {
@@ -38,18 +36,15 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 	if (railed)
 		strcat(strcat(name, "/"), rail);
 	at = names_find(&e->names, name);
-	if (at != NAMES_NONE)
-		return at;
 	/* Nothing in a host's or a device's name that a shell or a table takes otherwise. */
-	if (!hosts_is_name(host) || (railed && !hosts_is_name(rail)))
-		return EVIDENCE_NONE;
+	if (at != NAMES_NONE || !hosts_is_name(host) || (railed && !hosts_is_name(rail)))
+		return at;
 	more = grow(e->player, known, sizeof(*more));
-	if (!more) {
+	if (!more)
 		json_memory_lacked();
-		return EVIDENCE_NONE;
-	}
-	e->player = more;
-	at = names_put(&e->names, name);
+	else
+		e->player = more;
+	at = more ? names_put(&e->names, name) : NAMES_NONE;
 	if (at != NAMES_NONE)
 		e->player[at] = (struct player){.host = names_put(&e->hosts, host),
 						.server_said = EVIDENCE_NONE};
@@ -75,7 +70,7 @@ static void *room_for(struct evidence *e, void *list, uint32_t count, uint32_t m
 	void *of, *more;
 
 	memcpy(&of, list, sizeof(of));
-	e->counts.beyond += count == most;
+	e->counts[COUNT_BEYOND] += count == most;
 	more = count == most ? NULL : grow(of, count, size);
 	if (!more && count != most)
 		json_memory_lacked();
@@ -104,38 +99,23 @@ void evidence_add_note(struct evidence *e, const struct note *n)
 	e->notes_n++;
 }
 
-/* True if RUN measured something else than the first run did. */
-static bool is_other(const struct evidence *e, uint32_t run)
+bool walk_next(struct walk *w)
 {
-	return e->run[run].what != EVIDENCE_NONE && e->run[run].what != 0;
-}
+	const struct evidence *e = w->e;
+	uint32_t sends = e->sends[w->player + 1] - e->sends[w->player];
+	uint32_t receives = e->receives[w->player + 1] - e->receives[w->player];
+	uint32_t skip = e->latency || w->way != RECEIVES ? 0 : sends;
+	uint32_t end = e->latency || w->way != SENDS ? sends + receives : sends;
 
-/*
- * Drop observations and notes of other runs. A first run of few pairs at a time is a screen, and
- * none that measures again.
- */
-static void drop_others(struct evidence *e)
-{
-	uint32_t kept = 0, notes = 0;
-	bool loaded = false;
-
-	for (uint32_t i = 0; i < e->count; i++)
-		if (!is_other(e, e->of[i].run)) {
-			e->of[kept] = e->of[i];
-			loaded |= e->of[kept++].part == PART_LOADED;
-		}
-	for (uint32_t i = 0; i < e->notes_n; i++)
-		if (!is_other(e, e->notes[i].run))
-			e->notes[notes++] = e->notes[i];
-	for (uint32_t i = 0; i < e->runs.count; i++)
-		if (is_other(e, i))
-			e->run[i] = (struct run){.what = e->run[i].what};
-	e->counts.other_unit += e->count - kept;
-	e->count = kept;
-	e->notes_n = notes;
-	for (uint32_t i = 0; i < kept; i++)
-		if (e->of[i].part == PART_AGAIN && !loaded && !e->of[i].run)
-			e->of[i].part = PART_SCREEN;
+	for (uint32_t i = w->next > skip ? w->next : skip; i < end; i++) {
+		w->is = &e->of[i < sends ? e->sends[w->player] + i
+					 : e->by_to[e->receives[w->player] + i - sends]];
+		w->with = i < sends ? w->is->to : w->is->from;
+		w->next = i + 1;
+		if (w->parts >> w->is->part & 1)
+			return true;
+	}
+	return false;
 }
 
 /* The numbers of players in the order of their hosts, then of their rails. */
@@ -149,63 +129,46 @@ static int by_name(const void *a, const void *b, void *of)
 	return strverscmp(e->names.text[x], e->names.text[y]);
 }
 
-/* Mark the players that a line is about in PLACE. Their numbers go to ORDER, by name. */
-static uint32_t order_players(struct evidence *e, uint32_t *place, uint32_t *order)
-{
-	uint32_t used = 0;
-
-	for (uint32_t i = 0; i < e->count; i++)
-		place[e->of[i].from] = place[e->of[i].to] = 1;
-	for (uint32_t i = 0; i < e->notes_n; i++)
-		place[e->notes[i].player] = 1;
-	for (uint32_t i = 0; i < e->names.count; i++)
-		if (place[i])
-			order[used++] = i;
-	qsort_r(order, used, sizeof(*order), by_name, e);
-	return used;
-}
-
-/* Keep those players, and renumber them, in their order. */
+/* Give players and hosts new numbers, in the order of their names. */
 static int number_players(struct evidence *e)
 {
 	size_t all = (size_t)e->names.count + 1;
-	uint32_t *place = calloc(3 * all, sizeof(*place)), used, hosts = 0;
 	struct player *player = malloc(all * sizeof(*player));
-	uint32_t *order = place + all, *host = order + all;
-	int failed = -1;
+	uint32_t *order = malloc(2 * all * sizeof(*order)), *place = order + all;
 
 	e->first = malloc(all * sizeof(*e->first));
-	if (!place || !player || !e->first)
+	if (!order || !player || !e->first)
 		goto out;
-	used = order_players(e, place, order);
-	for (uint32_t i = 0; i < used; i++) {
+	for (uint32_t i = 0; i < e->names.count; i++)
+		order[i] = i;
+	qsort_r(order, e->names.count, sizeof(*order), by_name, e);
+	for (uint32_t i = 0, host = NAMES_NONE, hosts = 0; i < e->names.count; i++) {
 		player[i] = e->player[order[i]];
-		if (!hosts || host[hosts - 1] != player[i].host) {
-			e->first[hosts] = i;
-			host[hosts++] = player[i].host;
+		if (player[i].host != host) {
+			host = player[i].host;
+			place[hosts] = host;
+			e->first[hosts++] = i;
 		}
 		player[i].host = hosts - 1;
-		place[order[i]] = i;
+		e->first[hosts] = i + 1;
 	}
-	e->first[hosts] = used;
-	names_keep(&e->names, order, used);
-	names_keep(&e->hosts, host, hosts);
-	if (e->names.count < used || e->hosts.count < hosts)
-		goto out;
-	free(e->player);
-	e->player = player;
-	player = NULL;
+	names_sort(&e->hosts, place);
+	names_sort(&e->names, order);
+	for (uint32_t i = 0; i < e->names.count; i++)
+		place[order[i]] = i;
 	for (uint32_t i = 0; i < e->count; i++) {
 		e->of[i].from = place[e->of[i].from];
 		e->of[i].to = place[e->of[i].to];
 	}
 	for (uint32_t i = 0; i < e->notes_n; i++)
 		e->notes[i].player = place[e->notes[i].player];
-	failed = 0;
+	free(e->player);
+	e->player = player;
+	player = NULL;
 out:
-	free(place);
+	free(order);
 	free(player);
-	return failed;
+	return order && e->first && !player ? 0 : -1;
 }
 
 /* By time, then by what else makes the same line twice neighbours. */
@@ -271,7 +234,7 @@ static void drop_repeated(struct evidence *e)
 		    is->slot == was->slot && is->cause == was->cause &&
 		    !((is->marks ^ was->marks) & MARK_FROM_CLIENT) &&
 		    (is->value == was->value || is->value != is->value))
-			e->counts.repeated++;
+			e->counts[COUNT_REPEATED]++;
 		else
 			e->of[kept++] = *is;
 	}
@@ -298,14 +261,99 @@ static int make_indexes(struct evidence *e)
 	return 0;
 }
 
+/*
+ * True if PLAYER was gone before RUN was over. In a round of a schedule each player has a line, but
+ * for one; in a plan only some have, and who is gone is seen by runs that fail.
+ */
+static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run)
+{
+	uint32_t last = 0, failed = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (struct walk w = walk_all(e, player, ~0U); walk_next(&w);) {
+			bool own = !(w.is->marks &
+				     (w.is->from == player ? MARK_TO_BLAMED : MARK_FROM_BLAMED));
+
+			if (w.is->run != run)
+				continue;
+			if (!pass && !w.is->cause && w.is->slot + 1u > last)
+				last = w.is->slot + 1u;
+			failed += pass && w.is->slot >= last && own;
+		}
+	return (failed > 1 && last < e->run[run].seen) ||
+	       (!e->run[run].is_plan && last + 2 < e->run[run].seen);
+}
+
+static int by_player(const void *a, const void *b)
+{
+	const struct note *x = a, *y = b;
+
+	if (x->player != y->player)
+		return x->player < y->player ? -1 : 1;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* Take what the notes of one player in one run say: those from N to END. */
+static void take_notes_of(struct evidence *e, const struct note *n, const struct note *end)
+{
+	struct player *p = &e->player[n->player];
+	struct run *run = &e->run[n->run];
+	bool came = n->kind == NOTE_CAME, done = end[-1].kind == NOTE_DONE;
+
+	p->came |= came;
+	if (done) {
+		p->missed += end[-1].missed;
+		p->slots += end[-1].rounds;
+		/* where a signal ended a run, one may have played a round more than another */
+		p->ended_early |= end[-1].rounds + (run->played < run->planned) < run->played;
+	} else if (run->done && is_gone_from(e, n->player, n->run)) {
+		p->ended_early |= !e->counts[COUNT_BROKEN];
+		p->unended |= e->counts[COUNT_BROKEN] > 0;
+	}
+}
+
+/* How far each run came; then what each player says. */
+static void take_notes(struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->notes_n; i++) {
+		const struct note *n = &e->notes[i];
+		struct run *run = &e->run[n->run];
+
+		run->came += n->kind == NOTE_CAME;
+		run->done += n->kind == NOTE_DONE;
+		if (n->kind == NOTE_DONE && n->rounds > run->played)
+			run->played = n->rounds;
+	}
+	for (uint32_t i = 0; i < e->count; i++)
+		if (e->of[i].slot >= e->run[e->of[i].run].seen)
+			e->run[e->of[i].run].seen = e->of[i].slot + 1u;
+	for (uint32_t i = 0; i < e->runs.count; i++)
+		e->plans += e->run[i].is_plan;
+	if (e->notes_n)
+		qsort(e->notes, e->notes_n, sizeof(*e->notes), by_player);
+	for (uint32_t i = 0, end; i < e->notes_n; i = end) {
+		for (end = i + 1; end < e->notes_n && e->notes[end].player == e->notes[i].player &&
+				  e->notes[end].run == e->notes[i].run;)
+			end++;
+		take_notes_of(e, &e->notes[i], &e->notes[end]);
+	}
+}
+
 int evidence_complete(struct evidence *e)
 {
 	uint32_t rails;
+	bool loaded = false;
 
-	drop_others(e);
+	for (uint32_t i = 0; i < e->count; i++)
+		loaded |= e->of[i].part == PART_LOADED;
+	for (uint32_t i = 0; i < e->count && !loaded; i++)
+		if (e->of[i].part == PART_AGAIN && !e->of[i].run) /* a first run is a screen */
+			e->of[i].part = PART_SCREEN;
 	if (number_players(e) || make_indexes(e))
 		return -1;
-	evidence_take_notes(e);
+	take_notes(e);
 	if (e->known && e->known->n && e->hosts.count) { /* only lines of these are used */
 		rails = (e->names.count + e->hosts.count - 1) / e->hosts.count;
 		if (e->expected / rails > e->known->n)

@@ -23,16 +23,12 @@
 #define EVIDENCE_TEXTS   65536
 #define EVIDENCE_NONE    UINT32_MAX
 
-/* Why an observation has no figure: in lines, and in reports if its run did not say more. */
-#define EVIDENCE_FAILURES(X)                       \
-	X(CONNECT, "connect", "could not connect") \
-	X(LOST, "lost", "the other end was lost")  \
-	X(DEVICE, "device", "no device")           \
-	X(CLOCK, "clock", "a clock is wrong")      \
-	X(REFUSED, "refused", "refused")           \
-	X(DATA, "data", "data arrived wrong")      \
-	X(MISSED, "missed", "missed its slot")     \
-	X(OTHER, "other", "failed")
+/* Why an observation has no figure, as lines have it. */
+#define EVIDENCE_FAILURES(X)                                                                      \
+	X(CONNECT, "connect")                                                                     \
+	X(LOST, "lost")                                                                           \
+	X(DEVICE, "device")                                                                       \
+	X(CLOCK, "clock") X(REFUSED, "refused") X(DATA, "data") X(MISSED, "missed") X(OTHER, "other")
 
 enum cause {
 	MEASURED,
@@ -60,7 +56,7 @@ enum mark {
 	MARK_TO_LACKED = 2,
 	MARK_LACKED = 3,
 	MARK_FROM_CLIENT = 4,
-	MARK_FROM_BLAMED = 8, /* the failure is this end's fault */
+	MARK_FROM_BLAMED = 8, /* this end's fault, or the finding is about it */
 	MARK_TO_BLAMED = 16,
 	MARK_FOUND = 32 /* its text is a finding, not an error */
 };
@@ -68,7 +64,7 @@ enum mark {
 /* A pair that was tried in one direction: a line of kind "pair". */
 struct observation {
 	uint32_t from, to; /* players */
-	float value, p99;  /* in the evidence's unit; NaN: no figure */
+	float value;       /* in the evidence's unit; NaN: no figure */
 	float y;       /* log of VALUE as a part of what its ends' kinds reach; more is better */
 	float clock_s; /* the server's clock less the client's; NaN: not known */
 	uint32_t text; /* what the run said, in struct evidence.texts; or EVIDENCE_NONE */
@@ -94,26 +90,39 @@ struct run {
 	uint32_t seen;    /* the last slot of which there is an observation, plus 1 */
 	uint32_t came, done;
 	uint32_t what; /* what it measured, in struct evidence.whats; or NONE */
-	double slot_s;
 	bool is_plan;
 };
 
 /* What a player says of itself in a run: a line that is about no pair. */
-struct note {
-	uint32_t player, run;
-	enum note_kind {
-		NOTE_CAME,
-		NOTE_DONE,
-		NOTE_SERVER
-	} kind;
-	uint32_t rounds, missed, text;
-	float port_gbps;
-	bool no_device;
+enum note_kind {
+	NOTE_CAME,
+	NOTE_DONE,
+	NOTE_SERVER, /* which is the player's at once */
+	NOTES
 };
 
-/* What the lines were. */
-struct evidence_counts {
-	uint64_t lines, other_text, broken, impossible, others, repeated, other_unit, beyond;
+struct note {
+	uint32_t player, run;
+	enum note_kind kind;
+	uint32_t rounds, missed;
+};
+
+/* What the lines were: in the document; and on stderr, why they were not used. */
+#define EVIDENCE_COUNTS(X)                                                                       \
+	X(LINES, "lines", NULL)                                                                  \
+	X(OTHER_TEXT, "other_text", "of other text")                                             \
+	X(BROKEN, "broken", "cut or not JSON")                                                   \
+	X(IMPOSSIBLE, "impossible", "with impossible content")                                   \
+	X(REPEATED, "repeated", "there twice")                                                   \
+	X(OTHERS, "other_hosts", "of other hosts than --hosts")                                  \
+	X(OTHER_UNIT, "other_program", "of another experiment")                                  \
+	X(BEYOND, "too_many", "more than can be kept")
+
+enum evidence_count {
+#define EVIDENCE_COUNT(name, ...) COUNT_##name,
+	EVIDENCE_COUNTS(EVIDENCE_COUNT)
+#undef EVIDENCE_COUNT
+	COUNTS
 };
 
 struct evidence {
@@ -138,7 +147,7 @@ struct evidence {
 	double slot_needed_s; /* that a run would have needed; 0: none */
 	char program[32];     /* of the first run */
 	char schedule[16], title[201];
-	struct evidence_counts counts;
+	uint64_t counts[COUNTS];
 };
 
 void evidence_init(struct evidence *e);
@@ -147,16 +156,12 @@ void evidence_init(struct evidence *e);
 int evidence_read(struct evidence *e, FILE *file);
 
 /*
- * Drop what is of another experiment than the first run, and what is there twice; take what the
- * notes say; number the players that are left by host and rail, so that n2 comes before n10; and
- * make the indexes. Returns -1 if there is no memory.
+ * Number the players by host and rail, so that n2 comes before n10; drop what is there twice; make
+ * the indexes; and take what the notes say. Returns -1 if there is no memory.
  */
 int evidence_complete(struct evidence *e);
 
 void evidence_release(struct evidence *e);
-
-/* Take what the notes say, of players that have their last numbers. (evidence_notes.c) */
-void evidence_take_notes(struct evidence *e);
 
 /* The number of the player on HOST with RAIL ("" or NULL: none), maybe a new one; or NONE. */
 uint32_t evidence_player(struct evidence *e, const char *host, const char *rail);

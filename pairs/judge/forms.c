@@ -96,12 +96,18 @@ static json_t *incomplete_json(const struct judgement *j)
 			 j->unended);
 }
 
-static json_t *input_json(const struct evidence_counts *c)
+static json_t *input_json(const struct evidence *e)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lines", c->lines,
-			 "other_text", c->other_text, "broken", c->broken, "impossible",
-			 c->impossible, "other_hosts", c->others, "repeated", c->repeated,
-			 "other_program", c->other_unit, "too_many", c->beyond);
+	static const char *const key[COUNTS] = {
+#define KEY(name, key, why) [COUNT_##name] = key,
+		EVIDENCE_COUNTS(KEY)
+#undef KEY
+	};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < COUNTS; i++)
+		json_object_set_new(o, key[i], json_integer((json_int_t)e->counts[i]));
+	return o;
 }
 
 static json_t *round_json(const struct incast_round *r, const struct evidence *e)
@@ -159,7 +165,7 @@ char *judge_json(const struct judgement *j)
 		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
 		"candidates", tested, "drain", drain_json(j), "notes", notes_json(j), "incast",
 		incast_json(&j->incast, j->e), "players", players, "input",
-		input_json(&j->e->counts), "title", *j->e->title ? j->e->title : NULL);
+		input_json(j->e), "title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 

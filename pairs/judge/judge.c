@@ -84,23 +84,18 @@ static int read_file(struct evidence *b, const char *name, struct fault *f)
 }
 
 /* Say on stderr which lines were not used. */
-static void print_counts(const struct evidence_counts *c)
+static void print_counts(const struct evidence *e)
 {
-	const struct {
-		uint64_t count;
-		const char *what;
-	} of[] = {{c->other_text, "of other text"},
-		  {c->broken, "cut or not JSON"},
-		  {c->impossible, "with impossible content"},
-		  {c->repeated, "there twice"},
-		  {c->others, "of other hosts than --hosts"},
-		  {c->other_unit, "of another experiment"},
-		  {c->beyond, "more than can be kept"}};
+	static const char *const why[COUNTS] = {
+#define WHY(name, key, why) [COUNT_##name] = why,
+		EVIDENCE_COUNTS(WHY)
+#undef WHY
+	};
 
-	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-		if (of[i].count)
-			fprintf(stderr, PAIRS ": lines not used, %s: %llu\n", of[i].what,
-				(unsigned long long)of[i].count);
+	for (size_t i = 0; i < COUNTS; i++)
+		if (e->counts[i] && why[i])
+			fprintf(stderr, PAIRS ": lines not used, %s: %llu\n", why[i],
+				(unsigned long long)e->counts[i]);
 }
 
 /* Read FILES (NULL at the end) into B, which is then settled. */
@@ -114,7 +109,7 @@ static int read_evidence(struct evidence *b, char **files, struct fault *f)
 			return -1;
 	if (evidence_complete(b))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "sorting the lines");
-	print_counts(&b->counts);
+	print_counts(b);
 	if (b->count)
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "%s: no line is about a pair", *first);

@@ -15,6 +15,7 @@
 
 #define NONE      UINT32_MAX
 #define KINDS_MAX 256
+#define FIGURES_ENOUGH 65536
 #define PAIRS_MAX 8       /* that are tested themselves: a slot each, several times */
 #define FAILED    (-9.)   /* the y of a run that failed, in the test */
 #define AT_TIMES  (-.001) /* the depth of who is not low at best */
@@ -180,6 +181,12 @@ static inline bool suspect_is_lost(enum finding_code kind)
 
 /* What all pairs at once reach on average of what few do in the middle; NaN: not known. */
 double judge_loaded(const struct judgement *j);
+
+/* Of more than enough observations every so manyth is taken. */
+static inline uint32_t judge_step(const struct judgement *j)
+{
+	return j->e->count / FIGURES_ENOUGH + 1;
+}
 
 /* The figures of PARTS (bits) that count; of more than enough, some that are spread evenly. */
 struct figures judge_figures(const struct judgement *j, unsigned parts);

@@ -77,7 +77,7 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 {
 	struct figures f = {.of = j->room};
 
-	for (uint32_t i = 0; i < j->e->count; i++) {
+	for (uint32_t i = 0; i < j->e->count; i += j->kinds > 1 ? 1 : judge_step(j)) {
 		const struct observation *o = &j->e->of[i];
 		uint32_t from = j->e->player[o->from].kind, to = j->e->player[o->to].kind;
 		double gbps = fmin(j->kind[from].gbps, j->kind[to].gbps);
@@ -99,7 +99,7 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
  */
 static void measure_kinds(struct judgement *j)
 {
-	double usual = reach_of(j, NONE, PARTS_SCREEN);
+	double usual = j->kinds > 1 ? reach_of(j, NONE, PARTS_SCREEN) : NAN;
 
 	for (uint32_t k = 0; k < j->kinds; k++) {
 		struct kind *kind = &j->kind[k];

@@ -6,13 +6,11 @@
 
 #define LEVELS_LEAST 8 /* players: of fewer, two that are low may be slow */
 
-#define ENOUGH (1U << 16) /* figures of all pairs */
-
 struct figures judge_figures(const struct judgement *j, unsigned parts)
 {
 	struct figures f = {.of = j->room};
 
-	for (uint32_t i = 0; i < j->e->count; i += j->e->count / ENOUGH + 1)
+	for (uint32_t i = 0; i < j->e->count; i += judge_step(j))
 		if (parts >> j->e->of[i].part & 1 && judge_counts(j, &j->e->of[i]))
 			f.of[f.n++] = (double)j->e->of[i].y;
 	return f;

@@ -5,39 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "proto/json_memory.h"
 
 #define NESTED_MOST  32
 #define DIGITS_EXACT 15
 
-static const struct {
+struct field {
 	const char *name;
 	size_t bytes;
-} names[LINE_KEYS_N] = {
-#define LINE_NAME(name) {#name, sizeof(#name) - 1},
-	LINE_KEYS(LINE_NAME)
-#undef LINE_NAME
+	char type; /* of the value: '"', 't', '[' or '0' */
+	double least, most, otherwise;
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
+#define TEXT(name)        {#name, sizeof(#name) - 1, '"', 0, 0, NAN},
+#define FLAG(name)        {#name, sizeof(#name) - 1, 't', 0, 0, NAN},
+#define LIST(name)        {#name, sizeof(#name) - 1, '[', 0, 0, NAN},
+#define NUMBER(name, ...) {#name, sizeof(#name) - 1, '0', __VA_ARGS__},
+static const struct field fields[LINE_KEYS] = {LINE_FIELDS(TEXT, FLAG, LIST, NUMBER)};
 
-static void skip_blanks(struct line *l)
-{
-	while (l->at < l->end && is_blank(*l->at))
-		l->at++;
-}
+/* A value as it is in the line. */
+struct value {
+	char *at;     /* of a text: behind its quote */
+	size_t bytes; /* and without the other one */
+	char type;    /* '"', 't', 'f', 'n', '[' or '0' */
+	bool plain;   /* of a text: neither escaped nor beyond ASCII */
+};
 
-/* Step over the character C. */
-static bool take(struct line *l, char c)
+/* Where the reader is. */
+struct reader {
+	char *at;
+	const char *end;
+};
+
+/* Step over blanks, and the character C if it is there. */
+static bool take(struct reader *r, char c)
 {
-	skip_blanks(l);
-	if (l->at == l->end || *l->at != c)
+	while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
+		r->at++;
+	if (r->at >= r->end || *r->at != c)
 		return false;
-	l->at++;
+	r->at++;
 	return true;
 }
 
@@ -50,192 +57,84 @@ static bool is_special(char c)
 	return special[(unsigned char)c];
 }
 
-/* Read the string whose first quote is at l->at. Behind the line's end is a special character. */
-static bool take_string(struct line *l, struct line_value *v)
+/* Read the rest of a string. Behind the line's end is a special character. */
+static bool take_string(struct reader *r, struct value *v)
 {
-	const char *at = ++l->at;
+	char *at = r->at;
 
-	*v = (struct line_value){.at = at, .type = '"', .plain = true};
-	while (is_special(*at) ? *at != '"' : true) {
+	*v = (struct value){.at = at, .type = '"', .plain = true};
+	while (!is_special(*at) || *at != '"') {
 		if (is_special(*at)) {
-			if (at >= l->end || (unsigned char)*at < ' ')
+			if (at >= r->end || (unsigned char)*at < ' ')
 				return false;
 			v->plain = false;
-			at += *at == '\\' && at + 1 < l->end;
+			at += *at == '\\' && at + 1 < r->end;
 		}
 		at++;
 	}
-	if (at >= l->end)
-		return false;
 	v->bytes = (size_t)(at - v->at);
-	l->at = at + 1;
-	return true;
+	r->at = at + 1;
+	return at < r->end;
 }
 
-/* Step over the array or object at l->at. That it is one is seen when it is asked for. */
-static bool skip_nested(struct line *l)
+/* Step over the array or object at r->at. That it is one is seen when it is asked for. */
+static bool skip_nested(struct reader *r)
 {
-	struct line_value ignored;
+	struct value ignored;
 	unsigned depth = 0;
 
 	do {
-		char c = *l->at;
+		char c = *r->at++;
 
-		if (c == '"') {
-			if (!take_string(l, &ignored))
-				return false;
-			continue;
-		}
+		if (c == '"' && !take_string(r, &ignored))
+			return false;
 		depth += c == '[' || c == '{';
 		depth -= c == ']' || c == '}';
-		l->at++;
-	} while (depth && depth <= NESTED_MOST && l->at < l->end);
+	} while (depth && depth <= NESTED_MOST && r->at < r->end);
 	return !depth;
 }
 
-static bool take_word(struct line *l, const char *word)
+/* The letters of numbers, and of true, false and null. */
+static bool is_of_word(char c)
 {
-	size_t bytes = strlen(word);
+	static const bool word[256] = {['0' ... '9'] = true, ['a' ... 'z'] = true, ['E'] = true,
+				       ['+'] = true,         ['-'] = true,         ['.'] = true};
 
-	if ((size_t)(l->end - l->at) < bytes || memcmp(l->at, word, bytes) != 0)
-		return false;
-	l->at += bytes;
-	return true;
+	return word[(unsigned char)c];
 }
 
-static bool take_number(struct line *l)
+static bool take_value(struct reader *r, struct value *v)
 {
-	const char *at = l->at;
+	static const char *const words[] = {"true", "false", "null"};
 
-	while (at < l->end && ((*at >= '0' && *at <= '9') || *at == '-' || *at == '.' ||
-			       *at == '+' || *at == 'e' || *at == 'E'))
-		at++;
-	if (at == l->at)
-		return false;
-	l->at = at;
-	return true;
-}
-
-static bool take_value(struct line *l, struct line_value *v)
-{
-	bool is = true;
-
-	skip_blanks(l);
-	if (l->at == l->end)
-		return false;
-	if (*l->at == '"')
-		return take_string(l, v);
-	*v = (struct line_value){.at = l->at, .type = *l->at};
-	switch (*l->at) {
-	case '[':
-	case '{':
-		is = skip_nested(l);
-		break;
-	case 't':
-		is = take_word(l, "true");
-		break;
-	case 'f':
-		is = take_word(l, "false");
-		break;
-	case 'n':
-		is = take_word(l, "null");
-		break;
-	default:
-		v->type = '0';
-		is = take_number(l);
-	}
-	v->bytes = (size_t)(l->at - v->at);
-	return is;
-}
-
-/* The place of the key NAME; NULL: nobody needs it. */
-static struct line_value *place_of(struct line *l, const struct line_value *name)
-{
-	for (unsigned i = 0; i < LINE_KEYS_N; i++) {
-		l->last = l->last + 1 < LINE_KEYS_N ? l->last + 1 : 0;
-		if (names[l->last].bytes == name->bytes &&
-		    memcmp(names[l->last].name, name->at, name->bytes) == 0)
-			return &l->key[l->last];
-	}
-	return NULL;
-}
-
-bool line_read(struct line *l, const char *at, const char *end)
-{
-	memset(l, 0, sizeof(*l));
-	l->last = LINE_KEYS_N - 1;
-	l->at = at + 1;
-	l->end = end;
-	if (take(l, '}'))
-		return true;
-	do {
-		struct line_value name, value, *to;
-
-		skip_blanks(l);
-		if (l->at == l->end || *l->at != '"' || !take_string(l, &name) || !take(l, ':') ||
-		    !take_value(l, &value))
-			return false;
-		to = place_of(l, &name);
-		if (to)
-			*to = value;
-	} while (take(l, ','));
-	return take(l, '}');
-}
-
-bool line_is(const struct line *l, enum line_key key, const char *word)
-{
-	const struct line_value *v = &l->key[key];
-
-	return v->type == '"' && strlen(word) == v->bytes && memcmp(v->at, word, v->bytes) == 0;
-}
-
-json_t *line_json(const struct line *l, enum line_key key)
-{
-	const struct line_value *v = &l->key[key];
-	size_t quote = v->type == '"';
-
-	return v->at ? json_memory_load(v->at - quote, v->bytes + 2 * quote, JSON_DECODE_ANY, NULL)
-		     : NULL;
-}
-
-const char *line_text(const struct line *l, enum line_key key, char *buf, size_t size)
-{
-	const struct line_value *v = &l->key[key];
-	json_t *decoded;
-	bool fits;
-
-	if (v->type != '"')
-		return NULL;
-	if (v->plain) {
-		if (v->bytes >= size)
-			return NULL;
-		memcpy(buf, v->at, v->bytes);
-		buf[v->bytes] = '\0';
-		return buf;
-	}
-	decoded = line_json(l, key);
-	fits = decoded && json_string_length(decoded) < size;
-	if (fits)
-		text_copy(buf, size, json_string_value(decoded));
-	json_decref(decoded);
-	return fits ? buf : NULL;
+	if (take(r, '"'))
+		return take_string(r, v);
+	*v = (struct value){.at = r->at, .type = *r->at};
+	if (v->type == '[' || v->type == '{')
+		return skip_nested(r);
+	while (is_of_word(*r->at))
+		r->at++;
+	v->bytes = (size_t)(r->at - v->at);
+	for (size_t i = 0; i < 3; i++)
+		if (*words[i] == v->type)
+			return strlen(words[i]) == v->bytes && !memcmp(v->at, words[i], v->bytes);
+	v->type = '0';
+	return v->bytes > 0;
 }
 
 /* The number at V; NaN: it is none. Up to 15 digits are exact by hand; strtod() takes much longer.
  */
-static double number_of(const struct line_value *v)
+static double number_of(const struct value *v)
 {
-	const char *at = v->at + (*v->at == '-'), *stop = v->at + v->bytes, *point = NULL;
+	const char *at = v->at + (*v->at == '-'), *stop = v->at + v->bytes;
 	double n = 0, power = 1;
+	bool point = false;
 	char *end;
 
-	for (; at < stop &&
-	       (point ? *at >= '0' && *at <= '9' : *at >= '.' && *at <= '9' && *at != '/');
-	     at++) {
-		if (*at == '.') {
-			point = at;
+	for (; at < stop && ((*at >= '0' && *at <= '9') || (*at == '.' && !point)); at++) {
+		point |= *at == '.';
+		if (*at == '.')
 			continue;
-		}
 		n = n * 10 + (*at - '0');
 		power *= point ? 10 : 1;
 	}
@@ -245,10 +144,79 @@ static double number_of(const struct line_value *v)
 	return end == stop ? n : NAN;
 }
 
-double line_number(const struct line *l, enum line_key key, double least, double most,
-		   double otherwise)
+/* End the text V with a 0, in place; what is escaped gets shorter. NULL: it is none. */
+static const char *text_of(const struct value *v)
 {
-	double n = l->key[key].type == '0' ? number_of(&l->key[key]) : NAN;
+	json_t *decoded;
 
-	return n >= least && n <= most ? n : otherwise;
+	v->at[v->bytes] = '\0';
+	if (v->plain)
+		return v->at;
+	v->at[v->bytes] = '"';
+	decoded = json_memory_load(v->at - 1, v->bytes + 2, JSON_DECODE_ANY, NULL);
+	if (decoded)
+		strcpy(v->at, json_string_value(decoded));
+	json_decref(decoded);
+	return decoded ? v->at : NULL;
+}
+
+/* Keep V of the field NAME, unless nobody needs it; LAST is the field before. */
+static void keep(struct line *l, const struct value *name, const struct value *v, unsigned *last)
+{
+	const struct field *field = NULL;
+	double n;
+
+	for (unsigned i = 0; i < LINE_KEYS && !field; i++) {
+		*last = *last + 1 < LINE_KEYS ? *last + 1 : 0;
+		if (fields[*last].bytes == name->bytes &&
+		    !memcmp(fields[*last].name, name->at, name->bytes))
+			field = &fields[*last];
+	}
+	if (!field || field->type != (v->type == 'f' ? 't' : v->type))
+		return;
+	if (v->type == '"')
+		l->text[*last] = text_of(v);
+	else if (v->type == '[')
+		l->text[*last] = v->at;
+	else if (v->type != '0')
+		l->number[*last] = v->type == 't';
+	else if ((n = number_of(v)) >= field->least && n <= field->most)
+		l->number[*last] = n;
+}
+
+bool line_read(struct line *l, char *at, const char *end)
+{
+	struct reader r = {at + 1, end};
+	unsigned last = LINE_KEYS - 1;
+	bool whole = take(&r, '}');
+
+	for (unsigned i = 0; i < LINE_KEYS; i++) {
+		l->text[i] = NULL;
+		l->number[i] = fields[i].otherwise;
+	}
+	while (!whole) {
+		struct value name, value;
+
+		if (!take(&r, '"') || !take_string(&r, &name) || !take(&r, ':') ||
+		    !take_value(&r, &value))
+			return false;
+		keep(l, &name, &value, &last);
+		whole = take(&r, '}');
+		if (!whole && !take(&r, ','))
+			return false;
+	}
+	l->end = r.at;
+	return true;
+}
+
+bool line_is(const struct line *l, enum line_key key, const char *word)
+{
+	return l->text[key] && strcmp(l->text[key], word) == 0;
+}
+
+json_t *line_list(const struct line *l, enum line_key key)
+{
+	return l->text[key] ? json_memory_load(l->text[key], (size_t)(l->end - l->text[key]),
+					       JSON_DISABLE_EOF_CHECK, NULL)
+			    : NULL;
 }

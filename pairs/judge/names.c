@@ -63,15 +63,20 @@ uint32_t names_put(struct names *n, const char *text)
 	return name->number = n->count++;
 }
 
-void names_keep(struct names *n, const uint32_t *order, uint32_t count)
+void names_sort(struct names *n, const uint32_t *order)
 {
-	struct names kept;
+	char **text = malloc(((size_t)n->count + 1) * sizeof(*text));
 
-	names_init(&kept, n->limit);
-	for (uint32_t i = 0; i < count; i++)
-		names_put(&kept, n->text[order[i]]);
-	names_release(n);
-	*n = kept;
+	if (!text) {
+		json_memory_lacked();
+		return;
+	}
+	for (uint32_t i = 0; i < n->count; i++) {
+		text[i] = n->text[order[i]];
+		name_of(text[i])->number = i;
+	}
+	free(n->text);
+	n->text = text;
 }
 
 void names_release(struct names *n)

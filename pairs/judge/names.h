@@ -35,11 +35,8 @@ uint32_t names_put(struct names *n, const char *text);
 /* The number of TEXT, or NAMES_NONE. */
 uint32_t names_find(const struct names *n, const char *text);
 
-/*
- * Keep the COUNT texts that have the numbers at ORDER, and renumber them in this order. Fewer
- * are left if there is no memory.
- */
-void names_keep(struct names *n, const uint32_t *order, uint32_t count);
+/* Renumber the texts: first comes that which has the first number of ORDER. None is added then. */
+void names_sort(struct names *n, const uint32_t *order);
 
 void names_release(struct names *n);
 

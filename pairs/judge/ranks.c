@@ -10,11 +10,14 @@
 double figures_quantile(const struct figures *f, double where)
 {
 	double at = where * ((double)f->n - 1);
-	size_t low;
+	size_t low = 1;
 
 	if (!f->n)
 		return NAN;
-	series_sort(f->of, f->n);
+	while (low < f->n && f->of[low - 1] <= f->of[low])
+		low++;
+	if (low < f->n) /* they may be sorted already */
+		series_sort(f->of, f->n);
 	low = (size_t)at;
 	return low + 1 < f->n ? f->of[low] + (at - (double)low) * (f->of[low + 1] - f->of[low])
 			      : f->of[low];

@@ -46,8 +46,6 @@ static void add_figure(const struct judgement *j, const struct suspect *s, char 
 			 s->b != NONE   ? "apart"
 			 : s->value < 0 ? "behind"
 					: "ahead");
-	else if (s->kind == SUSPECT_TAIL)
-		text_add(text, size, "%.1f", s->value);
 	else if (s->kind == SUSPECT_GROUP)
 		text_add(text, size, "%.0f %%", 100 * times);
 	else if (j->e->latency)

@@ -117,7 +117,7 @@ static struct figures figures_from(const struct judgement *j, uint32_t player, u
 {
 	struct figures f = {.of = j->room};
 
-	for (uint32_t i = 0; i < j->e->count && player == NONE; i++) {
+	for (uint32_t i = 0; i < j->e->count && player == NONE; i += judge_step(j)) {
 		const struct observation *o = &j->e->of[i];
 
 		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from &&
@@ -276,7 +276,7 @@ void judge_find_pairs(struct judgement *j)
 
 	if (j->incast.rounds)
 		return;
-	for (uint32_t i = 0; i < j->e->count; i++)
+	for (uint32_t i = 0; i < j->e->count; i += judge_step(j))
 		if (parts >> j->e->of[i].part & 1 && !isnan(pair_depth(j, &j->e->of[i])))
 			f.of[f.n++] = pair_depth(j, &j->e->of[i]);
 	most = f.n / 10 < PAIRS_MAX ? (uint32_t)f.n / 10 : PAIRS_MAX;

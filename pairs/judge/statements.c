@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Suspects: by the verdicts, and by one comparison each of ports, incasts and tails. */
+/* Suspects: by the verdicts, and by one comparison each of ports and incasts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,31 +145,6 @@ static void find_ports(struct judgement *j)
 	}
 }
 
-/* Whose p99 is far above the median with most partners. */
-static void find_tails(struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->players; i++) {
-		struct suspect s = suspect_of(SUSPECT_TAIL, i);
-		struct figures f = {.of = j->room};
-		uint32_t own = 0;
-
-		for (struct walk w = walk_way(j->e, i, SENDS, PARTS_SCREEN); walk_next(&w);) {
-			double tail = (double)w.is->p99 / (double)w.is->value;
-
-			own++;
-			if (!isnan(tail) && judge_counts(j, w.is))
-				f.of[f.n++] = tail;
-		}
-		s.value = figures_median(&f);
-		s.normal = TAIL_LONG;
-		s.tested = s.sends = s.receives = true;
-		s.partners = (uint32_t)f.n;
-		s.text = judge_said(j, i, false);
-		if (s.value > TAIL_LONG && !j->lost[i] && 2 * f.n > own)
-			suspects_add(&j->suspects, &s);
-	}
-}
-
 void judge_statements(struct judgement *j)
 {
 	uint32_t first = j->suspects.count;
@@ -177,8 +152,6 @@ void judge_statements(struct judgement *j)
 	for (uint32_t i = 0; i < j->candidates; i++)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
-	if (j->e->latency)
-		find_tails(j);
 	suspects_merge(j, first);
 	for (uint32_t i = 0; i < j->pairs; i++)
 		add_pair(j, &j->pair[i]);

@@ -128,20 +128,6 @@ void judge_states(struct judgement *j)
 		j->hosts_in[j->host[i]]++;
 }
 
-/* True if O, a run of PLAYER, says something of another host: by its blame, or by its text, which
- * begins with the host that it is about, if that is known. */
-static bool is_of_another(const struct judgement *j, uint32_t player, const struct observation *o)
-{
-	const char *what = j->e->texts.text[o->text];
-	unsigned other = o->from == player ? MARK_TO_BLAMED : MARK_FROM_BLAMED;
-	char name[400];
-	uint32_t host;
-
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(what, ":"), what);
-	host = names_find(&j->e->hosts, name);
-	return o->marks & other || (host != NAMES_NONE && host != j->e->player[player].host);
-}
-
 uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 {
 	uint32_t *times = calloc((size_t)j->e->texts.count + 1, sizeof(*times)), most = 0;
@@ -154,7 +140,8 @@ uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed)
 	for (uint32_t i = first; i < (player == NONE ? j->players : player + 1); i++)
 		for (struct walk w = walk_all(j->e, i, ~0U); walk_next(&w);)
 			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
-			    !is_of_another(j, i, w.is) && ++times[w.is->text] > most) {
+			    !(w.is->marks & (w.is->from == i ? MARK_TO_BLAMED : MARK_FROM_BLAMED)) &&
+			    ++times[w.is->text] > most) {
 				most = times[w.is->text];
 				best = w.is->text;
 			}

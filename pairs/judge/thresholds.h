@@ -39,7 +39,6 @@
 #define LOST_HARDLY      .7   /* of its runs that fail: fewer, and it fails at times: chosen */
 #define MISSED_MANY      .25  /* of its slots: what it reached then is not judged: chosen */
 #define CLOCK_PART       .25  /* of a slot: physical, its runs begin in another one */
-#define TAIL_LONG        3.   /* p99 as a multiple of the median: chosen */
 #define NETWORK_TAKES    .9   /* of what few pairs reach: below it the network is why: chosen */
 #define EXPECTED_PART    .97  /* of --expect: chosen */
 #define PORTS_PART       .8   /* of the ports' rate: measured, the best pairs reach it with messages of 64 KiB */

@@ -382,7 +382,7 @@ source_keys() {
 	incast) literals incast_json pairs/judge/forms.c | grep -vx -e port -e alone -e best ;;
 	incast_round) literals round_json pairs/judge/forms.c ;;
 	level) literals player_json pairs/judge/forms.c ;;
-	input) literals input_json pairs/judge/forms.c ;;
+	input) sed -n '/define EVIDENCE_COUNTS/,/BEYOND/s/.*X([A-Z_]*, "\([a-z_]*\)".*/\1/p' "$top/pairs/judge/evidence.h" | sort ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals begin_point common/report/report.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
