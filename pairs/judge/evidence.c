@@ -326,9 +326,12 @@ static void take_notes(struct evidence *e)
 		if (n->kind == NOTE_DONE && n->rounds > run->played)
 			run->played = n->rounds;
 	}
-	for (uint32_t i = 0; i < e->count; i++)
-		if (e->of[i].slot >= e->run[e->of[i].run].seen)
-			e->run[e->of[i].run].seen = e->of[i].slot + 1u;
+	for (uint32_t i = 0; i < e->count; i++) {
+		struct run *run = &e->run[e->of[i].run];
+
+		run->parts |= 1U << e->of[i].part;
+		run->seen = e->of[i].slot >= run->seen ? e->of[i].slot + 1u : run->seen;
+	}
 	for (uint32_t i = 0; i < e->runs.count; i++)
 		e->plans += e->run[i].is_plan;
 	if (e->notes_n)

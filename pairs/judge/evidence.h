@@ -90,6 +90,7 @@ struct run {
 	uint32_t seen;    /* the last slot of which there is an observation, plus 1 */
 	uint32_t came, done;
 	uint32_t what; /* what it measured, in struct evidence.whats; or NONE */
+	unsigned parts; /* of its observations: bits */
 	bool is_plan;
 };
 

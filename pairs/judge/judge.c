@@ -11,7 +11,6 @@
 #include "pairs/pairs.h"
 #include "proto/json_memory.h"
 #include "report/document.h"
-#include "plan.h"
 #include "report/list.h"
 
 #define MATRIX_MAX 4096 /* players of a square of numbers */

@@ -30,6 +30,10 @@ void judge_matrix(FILE *to, const struct judgement *j);
 /* The hosts to drain, a line each: who is lost, and who is slow by the test. */
 void judge_suspects(FILE *to, const struct judgement *j);
 
+/* What to measure next, for `rdmark-pairs run --plan`: lines "SLOT FROM TO PART". Nothing if all is
+ * decided, or no measurement would decide it. */
+void judge_plan(FILE *to, const struct judgement *j);
+
 /* Make TO the words of S: its text the title of its kind, its cause what is said of it alone. */
 void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s);
 

@@ -1,32 +1,200 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans each candidate with references, and as many controls. No host is twice in a slot, and no
- * two candidates of one group are: what they share would be taken for theirs.
+ * Plans what to measure next: first a screen, few pairs at a time, and whole groups with each other;
+ * then each candidate with references, and as many controls. Pairs that are wanted are put into
+ * slots in which their hosts are free. No two candidates of one group are tested in a slot: what
+ * they share would be taken for theirs.
  */
-#include "plan.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
+#include "pairs/grow.h"
 #include "proto/json_memory.h"
 
 #define PLANS_MAX    5 /* one or two screens, and three tests */
 #define AGAIN_SHARE  4 /* so much fewer pairs has the second screen at a time, and the test then */
 #define PAIR_TIMES   4 /* that a pair is tested */
 #define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
+#define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
+#define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
+#define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
+
+/* A pair that is wanted. */
+struct match {
+	uint32_t from, to;
+	bool back; /* TO is the client */
+	bool done;
+};
+
+struct plan {
+	const struct judgement *j;
+	FILE *to;
+	uint64_t x; /* the state of the numbers that are drawn */
+	uint32_t slot, room;
+	struct match *match; /* owned, as all lists are */
+	uint32_t matches, references;
+	uint32_t *list;              /* room for as many as there are players */
+	uint32_t *reference;         /* players that are no candidates */
+	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
+};
+
+/* A number below N, by chance. */
+static uint32_t draw(struct plan *p, uint32_t n)
+{
+	uint64_t z = p->x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z >> 33) % n;
+}
+
+static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = draw(p, i), was = list[i - 1];
+
+		list[i - 1] = list[k];
+		list[k] = was;
+	}
+}
+
+static uint32_t host_of(const struct plan *p, uint32_t player)
+{
+	return p->j->e->player[player].host;
+}
+
+static bool is_free(const struct plan *p, uint32_t player)
+{
+	return p->busy[host_of(p, player)] != p->slot + 1;
+}
+
+/* True if A and B are of two hosts, and the same rail of them, or have none. */
+static bool can_meet(const struct plan *p, uint32_t a, uint32_t b)
+{
+	return host_of(p, a) != host_of(p, b) &&
+	       strcmp(strchrnul(evidence_name(p->j->e, a), '/'),
+		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
+}
+
+static void want(struct plan *p, uint32_t from, uint32_t to, bool back)
+{
+	struct match *more = grow(p->match, p->matches, sizeof(*more));
+
+	if (!more) {
+		json_memory_lacked();
+		return;
+	}
+	p->match = more;
+	p->match[p->matches++] = (struct match){from, to, back && p->j->e->one_way, false};
+}
+
+/* Put FROM and TO, whose hosts are free, into this slot. */
+static void put(struct plan *p, uint32_t from, uint32_t to, bool back, const char *part)
+{
+	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, back ? to : from),
+		evidence_name(p->j->e, back ? from : to), part);
+	p->busy[host_of(p, from)] = p->busy[host_of(p, to)] = p->slot + 1;
+}
+
+/* Put those into this slot that fit. Returns how many; p->list has the first of each. */
+static uint32_t fill_slot(struct plan *p, const char *part)
+{
+	const struct judgement *j = p->j;
+	bool paired = false; /* two slow pairs may share a link */
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
+		struct match *m = &p->match[i];
+		bool test = *part == 't', pair = test && j->candidate_of[m->from] == NONE;
+		uint32_t group = test && !pair && j->candidate_of[m->to] == NONE
+					 ? j->group[m->from]
+					 : NONE;
+
+		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) || (pair && paired) ||
+		    (group != NONE && p->busy_group[group] == p->slot + 1))
+			continue;
+		paired |= pair;
+		if (group != NONE)
+			p->busy_group[group] = p->slot + 1;
+		m->done = true;
+		put(p, m->from, m->to, m->back, part);
+		p->list[n++] = m->from;
+	}
+	return n;
+}
+
+/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
+ */
+static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
+{
+	uint32_t even = n + n % 2;
+
+	*a = i ? (round + i) % (even - 1) : even - 1;
+	*b = (round + even - 1 - i) % (even - 1);
+	return *a < n && *b < n && *a != *b;
+}
+
+/* The pairs of two hosts: a rail with the same rail. ONLY: of which number; NONE: all. */
+static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
+{
+	const struct evidence *e = p->j->e;
+
+	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
+		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
+			if (can_meet(p, i, k) && !p->j->lost[i] && !p->j->lost[k] &&
+			    (only == NONE || only == i - e->first[a]))
+				want(p, i, k, p->j->e->one_way && draw(p, 2));
+}
+
+/* In this slot the players of group A, one of each host, with those of B. */
+static void put_block(struct plan *p, uint32_t a, uint32_t b)
+{
+	const struct judgement *j = p->j;
+
+	for (uint32_t i = 0, k = 0; i < j->players; i++) {
+		if (j->group[i] != a || j->lost[i] || !is_free(p, i))
+			continue;
+		while (k < j->players &&
+		       (j->group[k] != b || j->lost[k] || !is_free(p, k) || !can_meet(p, i, k)))
+			k++;
+		if (k == j->players)
+			return;
+		put(p, i, k, j->e->one_way && p->slot & 1, "block");
+	}
+}
+
+static void plan_screen(struct plan *p)
+{
+	const struct evidence *e = p->j->e;
+	uint32_t hosts = e->hosts.count, rails = (e->names.count + hosts - 1) / hosts, a, b;
+	uint32_t groups = p->j->groups->names.count, times = rails > 1 ? 2 : 3;
+
+	for (uint32_t i = 0; i < hosts; i++)
+		p->list[i] = i;
+	for (uint32_t round = 0; hosts <= FEW_HOSTS && round < times * (hosts + hosts % 2 - 1); round++)
+		for (uint32_t i = 0; i < (hosts + 1) / 2; i++)
+			if (circle(hosts, round, i, &a, &b))
+				match_hosts(p, a, b, NONE);
+	for (uint32_t m = 0; m < (rails > 1 ? 2 * rails : MATCHINGS) && hosts > FEW_HOSTS; m++) {
+		shuffle(p, p->list, hosts);
+		for (uint32_t i = 0; i + 1 < hosts; i += 2)
+			match_hosts(p, p->list[i], p->list[i + 1], rails > 1 ? m % rails : NONE);
+	}
+	while (fill_slot(p, "screen"))
+		p->slot++;
+	/* groups with each other, each with one other in a slot, so that all of their uplinks are full */
+	for (uint32_t round = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans &&
+				 round < BLOCKS && round + 1 < groups + groups % 2;
+	     round++, p->slot++)
+		for (uint32_t i = 0; i < (groups + 1) / 2; i++)
+			if (circle(groups, round, i, &a, &b))
+				put_block(p, a, b);
+}
 
 static bool can_be_reference(const struct judgement *j, uint32_t player)
 {
 	return !j->lost[player] && j->candidate_of[player] == NONE;
-}
-
-/* True if PLAYER can be measured with OTHER as something that is known to be good. */
-static bool can_refer(const struct plan *p, uint32_t player, uint32_t other)
-{
-	const struct judgement *j = p->j;
-
-	return can_be_reference(j, other) && plan_host(p, player) != plan_host(p, other) &&
-	       plan_same_rail(p, player, other);
 }
 
 /* What PLAYER reaches at best, of both ways; NaN: not known. */
@@ -55,7 +223,7 @@ static void find_references(struct plan *p)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (can_be_reference(j, i) && !(fabs(best_of(j, i) - median) > apart))
 			p->reference[p->references++] = i;
-	plan_shuffle(p, p->reference, p->references);
+	shuffle(p, p->reference, p->references);
 }
 
 /*
@@ -70,12 +238,12 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 		for (uint32_t i = 0; i < (near ? p->j->players : p->references); i++) {
 			uint32_t with = near ? i : p->reference[i];
 
-			if (!can_refer(p, player, with) || judge_tells(p->j, player, with) != same)
-				continue;
-			if (judge_is_near(p->j, player, with) == near)
+			if (can_be_reference(p->j, with) && can_meet(p, player, with) &&
+			    judge_tells(p->j, player, with) == same &&
+			    judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
-	plan_shuffle(p, p->list, n);
+	shuffle(p, p->list, n);
 	return n;
 }
 
@@ -85,18 +253,17 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
  */
 static void match_references(struct plan *p, uint32_t player, uint32_t count)
 {
-	uint32_t near = list_references(p, player, true), n, ways = 1;
+	uint32_t ways = p->j->e->one_way && !p->j->e->latency ? 2 : 1, nearest, n;
 
-	near = near < TEST_NEAR ? near : TEST_NEAR;
-	if (p->j->e->one_way && !p->j->e->latency)
-		ways = 2;
-	for (uint32_t i = 0; i < near * ways; i++)
-		plan_add(p, player, p->list[i / ways], p->j->e->one_way && i & 1);
+	n = list_references(p, player, true);
+	nearest = n < TEST_NEAR ? n : TEST_NEAR;
+	for (uint32_t i = 0; i < nearest * ways; i++)
+		want(p, player, p->list[i / ways], i & 1);
 	n = list_references(p, player, false);
 	if (!n)
 		n = list_references(p, player, true);
-	for (uint32_t i = 0; i + near * ways < count * ways && n; i++)
-		plan_add(p, player, p->list[i / ways % n], p->j->e->one_way && i & 1);
+	for (uint32_t i = 0; i + nearest * ways < count * ways && n; i++)
+		want(p, player, p->list[i / ways % n], i & 1);
 }
 
 static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
@@ -108,60 +275,47 @@ static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 }
 
 /*
- * Candidates with whom SLOW may share a place and that it has not met, into p->list: first those
- * that share one.
+ * SLOW with candidates with whom it may share a place and that it has not met, first with those that
+ * share one: who is good there shares it, too.
  */
-static uint32_t list_candidates(struct plan *p, const struct candidate *slow)
+static void match_bad(struct plan *p, const struct candidate *slow)
 {
 	const struct judgement *j = p->j;
-	uint32_t n = 0, placed = 0, player = slow->player;
+	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0, placed = 0;
 
-	for (int place = 1; place >= 0; place--) {
+	for (int place = 1; place >= 0; place--, placed = n) {
 		for (uint32_t i = 0; i < j->candidates; i++) {
 			const struct candidate *c = &j->candidate[i];
 
 			if ((c->verdict == VERDICT_PLACE) == place && judge_may_share(j, slow, c) &&
-			    plan_host(p, c->player) != plan_host(p, player) &&
-			    plan_same_rail(p, c->player, player) && !have_met(j, player, c->player))
+			    can_meet(p, c->player, slow->player) &&
+			    !have_met(j, slow->player, c->player))
 				p->list[n++] = c->player;
 		}
-		plan_shuffle(p, p->list + placed, n - placed);
-		placed = n;
+		shuffle(p, p->list + placed, n - placed);
 	}
-	return n;
-}
-
-/* Those that are slow with each other: who is good there shares a place. */
-static void match_bad(struct plan *p)
-{
-	const struct judgement *j = p->j;
-	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST;
-
-	for (uint32_t i = 0; i < j->candidates; i++) {
-		const struct candidate *c = &j->candidate[i];
-		uint32_t n = c->verdict == VERDICT_SLOW ? list_candidates(p, c) : 0;
-
-		for (uint32_t k = 0; k < n && k < most; k++)
-			plan_add(p, c->player, p->list[k], p->j->e->one_way && k & 1);
-	}
+	for (uint32_t k = 0; k < n && k < most; k++)
+		want(p, slow->player, p->list[k], k & 1);
 }
 
 /* Two references that are free in this slot, near to each other or not. Returns false for none. */
 static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 {
-	uint32_t tries = p->references, first = tries ? plan_draw(p, tries) : 0;
+	const struct judgement *j = p->j;
+	uint32_t tries = p->references, first = tries ? draw(p, tries) : 0;
+	const char *rail = strchrnul(evidence_name(j->e, like), '/');
 
 	for (uint32_t i = 0; i < tries; i++) {
 		uint32_t a = p->reference[(first + i) % tries];
 
-		if (!plan_is_free(p, a) || !plan_same_rail(p, like, a))
+		if (!is_free(p, a) || strcmp(strchrnul(evidence_name(j->e, a), '/'), rail) != 0)
 			continue;
-		for (uint32_t k = 0; k < (near ? p->j->players : tries); k++) {
+		for (uint32_t k = 0; k < (near ? j->players : tries); k++) {
 			uint32_t b = near ? k : p->reference[(first + i + 1 + k) % tries];
 
-			if (plan_is_free(p, b) && can_refer(p, a, b) &&
-			    (any || judge_is_near(p->j, a, b) == near)) {
-				plan_put(p, a, b, "control", plan_turns(p, a + b));
+			if (can_be_reference(j, b) && is_free(p, b) && can_meet(p, a, b) &&
+			    (any || judge_is_near(j, a, b) == near)) {
+				put(p, a, b, j->e->one_way && (p->slot + a + b) & 1, "control");
 				return true;
 			}
 		}
@@ -169,41 +323,20 @@ static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 	return false;
 }
 
-/* Beside a test of LIKE; where no two hosts are left for that, in a slot of their own. */
-static void control(struct plan *p, uint32_t like, uint32_t number)
+/* Tests in slots, each with a control beside it; where no two hosts are left for that, in a slot of
+ * its own. */
+static void fill_tests(struct plan *p)
 {
-	bool near = (p->slot + number) % NEAR_CONTROL == 0;
+	for (uint32_t n; (n = fill_slot(p, "test")); p->slot++)
+		for (uint32_t i = 0; i < n; i++) {
+			bool near = (p->slot + i) % NEAR_CONTROL == 0;
 
-	if (put_control(p, like, near, false) || put_control(p, like, near, true) || number)
-		return;
-	p->slot++;
-	put_control(p, like, near, true);
-}
-
-/* Put those tests into this slot that fit. Returns how many; PLAYERS has the first of each. */
-static uint32_t fill_slot(struct plan *p, uint32_t *players)
-{
-	const struct judgement *j = p->j;
-	bool paired = false; /* two slow pairs may share a link */
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
-		struct match *m = &p->match[i];
-		bool pair = j->candidate_of[m->from] == NONE;
-		uint32_t group = pair ? NONE : j->group[m->from];
-		bool alone = group != NONE && j->candidate_of[m->to] == NONE;
-
-		if (m->done || !plan_is_free(p, m->from) || !plan_is_free(p, m->to) ||
-		    (alone && p->busy_group[group] == p->slot + 1) || (pair && paired))
-			continue;
-		paired |= pair;
-		if (group != NONE)
-			p->busy_group[group] = p->slot + 1;
-		m->done = true;
-		plan_put(p, m->from, m->to, "test", m->back);
-		players[n++] = m->from;
-	}
-	return n;
+			if (put_control(p, p->list[i], near, false) ||
+			    put_control(p, p->list[i], near, true) || i)
+				continue;
+			p->slot++;
+			put_control(p, p->list[i], near, true);
+		}
 }
 
 static void plan_tests(struct plan *p)
@@ -226,54 +359,40 @@ static void plan_tests(struct plan *p)
 	}
 	for (uint32_t i = 0; i < j->pairs; i++)
 		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
-			plan_add(p, j->pair[i].from, j->pair[i].to, false);
-	match_bad(p);
+			want(p, j->pair[i].from, j->pair[i].to, false);
+	for (uint32_t i = 0; i < j->candidates; i++)
+		if (j->candidate[i].verdict == VERDICT_SLOW)
+			match_bad(p, &j->candidate[i]);
 	for (uint32_t i = p->matches; i > 1; i--) {
-		uint32_t k = plan_draw(p, i);
+		uint32_t k = draw(p, i);
 		struct match was = p->match[i - 1];
 
 		p->match[i - 1] = p->match[k];
 		p->match[k] = was;
 	}
-	for (uint32_t n; (n = fill_slot(p, p->list)); p->slot++)
-		for (uint32_t i = 0; i < n; i++)
-			control(p, p->list[i], i);
-}
-
-/* How many runs are screens of few pairs at a time. */
-static uint32_t count_screens(const struct evidence *e)
-{
-	bool screen[EVIDENCE_RUNS] = {false};
-	uint32_t screens = 0;
-
-	for (uint32_t i = 0; i < e->count; i++)
-		screen[e->of[i].run] |= e->of[i].part == PART_SCREEN;
-	for (uint32_t run = 0; run < e->runs.count; run++)
-		screens += screen[run];
-	return screens;
+	fill_tests(p);
 }
 
 void judge_plan(FILE *to, const struct judgement *j)
 {
-	struct plan p = {.j = j,
-			 .to = to,
-			 .x = j->e->count,
-			 .room = (uint32_t)fmax(1, j->e->hosts.count / TEST_SHARE)};
-	uint32_t screens = count_screens(j->e);
-	/* once more where few pairs at a time were too many for the network */
-	bool again = screens == 1 && j->e->plans == 1 && judge_is_blind(j);
-	bool tests = screens && !again;
+	uint32_t hosts = j->e->hosts.count, screens = 0;
+	struct plan p = {.j = j, .to = to, .x = j->e->count};
+	double room = hosts > TEST_SHARE ? hosts / TEST_SHARE : 1;
+	bool again;
 
-	if (j->e->plans >= PLANS_MAX || j->e->hosts.count < 3)
+	for (uint32_t i = 0; i < j->e->runs.count; i++)
+		screens += j->e->run[i].parts >> PART_SCREEN & 1;
+	/* once more where few pairs at a time were too many for the network */
+	again = screens == 1 && j->e->plans == 1 && judge_is_blind(j);
+	if (j->e->plans >= PLANS_MAX || hosts < 3)
 		return;
 	/* few pairs fill a network that carries little */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency)
-		p.room = (uint32_t)fmax(1, p.room * fmax(j->loaded, tests ? 0 : 1. / AGAIN_SHARE));
-	if (again || screens > 1)
-		p.room = (p.room + AGAIN_SHARE - 1) / AGAIN_SHARE;
+		room = floor(fmax(1, room * fmax(j->loaded, screens && !again ? 0 : 1. / AGAIN_SHARE)));
+	p.room = (uint32_t)(again || screens > 1 ? ceil(room / AGAIN_SHARE) : room);
 	p.list = calloc(j->players + 1, sizeof(*p.list));
 	p.reference = calloc(j->players + 1, sizeof(*p.reference));
-	p.busy = calloc(j->e->hosts.count + 1, sizeof(*p.busy));
+	p.busy = calloc(hosts + 1, sizeof(*p.busy));
 	p.busy_group = calloc(j->groups->names.count + 1, sizeof(*p.busy_group));
 	if (!p.list || !p.reference || !p.busy || !p.busy_group)
 		json_memory_lacked();

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "../../pairs/judge/judge.h"
-#include "../../pairs/judge/plan.h"
 #include "fuzz.h"
 
 static char *written(void (*writer)(FILE *, const struct judgement *), const struct judgement *j)

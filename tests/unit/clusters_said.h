@@ -9,7 +9,6 @@
 #include "base/text.h"
 
 #include "../../pairs/judge/judge.h"
-#include "../../pairs/judge/plan.h"
 #include "clusters_sweep.h"
 
 /* What was said of one cluster. */
