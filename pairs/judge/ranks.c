@@ -6,6 +6,7 @@
 #include "stat/beta.h"
 #include "stat/interval.h"
 #include "stat/series.h"
+#include "thresholds.h"
 
 double figures_quantile(const struct figures *f, double where)
 {
@@ -28,6 +29,13 @@ double figures_deviation(const struct figures *f, double median)
 	for (size_t i = 0; i < f->n; i++)
 		f->of[i] = fabs(f->of[i] - median);
 	return f->n ? 1.4826 * figures_median(f) : 0;
+}
+
+double figures_floor(const struct figures *f, double where)
+{
+	double from = figures_quantile(f, where);
+
+	return from - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(f, figures_median(f)));
 }
 
 void ranks_add(struct ranks *r, const struct figures *x, const struct figures *y)

@@ -21,6 +21,9 @@ static inline double figures_median(const struct figures *f)
 /* The deviation from the MEDIAN that a minority of outliers does not move. Reorders them. */
 double figures_deviation(const struct figures *f, double median);
 
+/* Figures are low that are far below the number at WHERE. Reorders them. */
+double figures_floor(const struct figures *f, double where);
+
 /*
  * Mann and Whitney's comparison of X with Y, of several strata together (van Elteren): in each
  * stratum the pairs of an x below a y are counted.

@@ -68,15 +68,6 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin + judge_least(j))));
 }
 
-/* Below this a figure of PART is low. */
-static double floor_of(const struct judgement *j, enum part part)
-{
-	struct figures f = judge_figures(j, 1U << part);
-	double median = figures_median(&f);
-
-	return median - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(&f, median));
-}
-
 /* True if the run O is low, or failed though both ends were there. */
 static bool is_low(const struct judgement *j, const struct observation *o, const double *floor)
 {
@@ -88,9 +79,12 @@ static bool is_low(const struct judgement *j, const struct observation *o, const
 /* Who is low, or fails, in more of its runs than the others. */
 static void find_at_times(struct judgement *j)
 {
-	const double floor[] = {floor_of(j, PART_LOADED), floor_of(j, PART_SCREEN)};
+	struct figures f = judge_figures(j, 1U << PART_LOADED);
+	double floor[2] = {figures_floor(&f, .5)};
 	size_t all = 0, low = 0;
 
+	f = judge_figures(j, 1U << PART_SCREEN);
+	floor[PART_SCREEN] = figures_floor(&f, .5);
 	for (uint32_t i = 0; i < j->e->count; i++)
 		if (PARTS_SCREEN >> j->e->of[i].part & 1) {
 			all++;

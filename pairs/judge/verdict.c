@@ -23,56 +23,68 @@ struct bench {
 	struct figures of[STRATA], pair[STRATA];
 };
 
-struct keyed {
-	uint64_t key; /* the pair */
+struct sample {
+	enum stratum stratum;
+	uint64_t pair;
 	double y;
 };
 
 struct work {
 	struct judgement *j;
 	bool one_stratum; /* too few controls to tell near ones from far ones */
-	struct keyed *keyed;
+	struct sample *sample;
+	size_t samples;
 	double *room, *free; /* for twice the figures of a bench and of the controls */
 	struct bench controls;
 };
 
-static int by_key(const void *a, const void *b)
+static int by_pair(const void *a, const void *b)
 {
-	const struct keyed *x = a, *y = b;
+	const struct sample *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
+	if (x->stratum != y->stratum)
+		return x->stratum < y->stratum ? -1 : 1;
+	if (x->pair != y->pair)
+		return x->pair < y->pair ? -1 : 1;
 	return (x->y > y->y) - (x->y < y->y);
 }
 
-static void put(struct work *w, size_t *n, const struct observation *o)
+static void put(struct work *w, const struct observation *o)
 {
 	double y = judge_y(w->j, o);
+	bool near = !w->one_stratum && judge_is_near(w->j, o->from, o->to);
 
 	if (!isnan(y))
-		w->keyed[(*n)++] = (struct keyed){(uint64_t)o->from << 32 | o->to, y};
+		w->sample[w->samples++] =
+			(struct sample){near ? NEAR : FAR, (uint64_t)o->from << 32 | o->to, y};
 }
 
-static enum stratum stratum_of(const struct work *w, uint32_t a, uint32_t b)
+/* Make a bench of the samples, which are used up. */
+static struct bench make_bench(struct work *w)
 {
-	return !w->one_stratum && judge_is_near(w->j, a, b) ? NEAR : FAR;
-}
+	size_t n = w->samples, i = 0;
+	struct bench b;
 
-/* Make of N keyed figures those of a stratum, and the medians of its pairs. */
-static void fill(struct work *w, size_t n, struct bench *b, enum stratum s)
-{
-	struct figures *of = &b->of[s], *pair = &b->pair[s];
-
-	*of = (struct figures){w->free, n};
-	*pair = (struct figures){w->free + n, 0};
 	if (n)
-		qsort(w->keyed, n, sizeof(*w->keyed), by_key);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i; end < n && w->keyed[end].key == w->keyed[i].key; end++)
-			of->of[end] = w->keyed[end].y;
-		pair->of[pair->n++] = (of->of[(i + end - 1) / 2] + of->of[(i + end) / 2]) / 2;
+		qsort(w->sample, n, sizeof(*w->sample), by_pair);
+	for (enum stratum s = NEAR; s < STRATA; s++) {
+		struct figures *of = &b.of[s], *pair = &b.pair[s];
+		size_t first = i, end;
+
+		*of = (struct figures){w->free, 0};
+		for (; i < n && w->sample[i].stratum == s; i++)
+			of->of[of->n++] = w->sample[i].y;
+		*pair = (struct figures){w->free + of->n, 0};
+		for (size_t k = first; k < i; k = end) {
+			for (end = k; end < i && w->sample[end].pair == w->sample[k].pair;)
+				end++;
+			pair->of[pair->n++] =
+				(w->sample[(k + end - 1) / 2].y + w->sample[(k + end) / 2].y) / 2;
+		}
+		w->free = pair->of + pair->n;
 	}
-	w->free = pair->of + pair->n;
+	w->samples = 0;
+	return b;
 }
 
 static void collect_controls(struct work *w)
@@ -80,37 +92,28 @@ static void collect_controls(struct work *w)
 	const struct judgement *j = w->j;
 
 	w->free = w->room;
-	for (enum stratum s = NEAR; s < STRATA; s++) {
-		size_t n = 0;
-
-		for (uint32_t i = 0; i < j->e->count; i++) {
-			const struct observation *o = &j->e->of[i];
-
-			if (o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
-			    j->candidate_of[o->to] == NONE && stratum_of(w, o->from, o->to) == s)
-				put(w, &n, o);
-		}
-		fill(w, n, &w->controls, s);
-	}
+	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++)
+		if (o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
+		    j->candidate_of[o->to] == NONE)
+			put(w, o);
+	w->controls = make_bench(w);
 }
 
-/* What PLAYER reached in WAY with references: with those that tell, if there are two. */
-static struct bench collect(struct work *w, uint32_t player, enum way way)
+/* What C reached in WAY with references: with those that tell, if there are two. */
+static struct bench collect(struct work *w, struct candidate *c, enum way way)
 {
 	const struct judgement *j = w->j;
-	bool told = judge_has_peers(j, walk_way(j->e, player, way, 1U << PART_TEST));
-	struct bench b;
+	struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
+	bool told = judge_has_peers(j, k);
 
-	for (enum stratum s = NEAR; s < STRATA; s++) {
-		size_t n = 0;
-
-		for (struct walk k = walk_way(j->e, player, way, 1U << PART_TEST); walk_next(&k);)
-			if (j->candidate_of[k.with] == NONE && stratum_of(w, player, k.with) == s &&
-			    (!told || judge_tells(j, player, k.with)))
-				put(w, &n, k.is);
-		fill(w, n, &b, s);
+	while (walk_next(&k)) {
+		if (j->candidate_of[k.with] != NONE)
+			continue;
+		c->tests += way == SENDS || j->e->one_way; /* otherwise each is both ways */
+		if (!told || judge_tells(j, c->player, k.with))
+			put(w, k.is);
 	}
-	return b;
+	return make_bench(w);
 }
 
 /* The part of X that reaches what the median CONTROL has, but for half of what harms. */
@@ -187,18 +190,6 @@ static enum verdict judge_way(struct work *w, struct candidate *c, const struct 
 	return maybe ? VERDICT_UNCLEAR : strata ? VERDICT_GOOD : VERDICT_OPEN;
 }
 
-/* Below this a figure of the stratum S is low. */
-static double floor_of(struct work *w, enum stratum s)
-{
-	struct figures f = {w->free, 0};
-	double quarter;
-
-	for (; f.n < w->controls.of[s].n; f.n++)
-		f.of[f.n] = w->controls.of[s].of[f.n];
-	quarter = figures_quantile(&f, .25);
-	return quarter - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(&f, figures_median(&f)));
-}
-
 /* Whether more of C's runs are low, or fail, than of the controls; X: those of each way. */
 static enum verdict judge_times(struct work *w, struct candidate *c, const struct bench *x)
 {
@@ -207,7 +198,12 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 
 	for (enum stratum s = NEAR; s < STRATA; s++) {
 		const struct figures *controls = &w->controls.of[s];
-		double floor = controls->n ? floor_of(w, s) : NAN;
+		struct figures copy = {w->free, controls->n};
+		double floor;
+
+		for (size_t i = 0; i < controls->n; i++)
+			copy.of[i] = controls->of[i];
+		floor = figures_floor(&copy, .25);
 
 		/* how far the far ones are differs, and says nothing of the player */
 		if (w->j->e->latency && s == FAR && !w->one_stratum)
@@ -236,27 +232,21 @@ static void judge_candidate(struct work *w, struct candidate *c)
 {
 	struct bench x[WAYS] = {0};
 	double *free = w->free;
-	struct candidate way_of[WAYS]; /* for their medians */
-	enum way worst = SENDS;
 	enum verdict times;
 
-	for (enum way way = SENDS; way < (w->j->e->one_way ? evidence_ways(w->j->e) : RECEIVES);
-	     way++)
-		for (struct walk k = walk_way(w->j->e, c->player, way, 1U << PART_TEST);
-		     walk_next(&k);)
-			c->tests += w->j->candidate_of[k.with] == NONE;
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
-		x[way] = collect(w, c->player, way);
-		way_of[way] = *c;
-		way_of[way].verdict = judge_way(w, &way_of[way], &x[way]);
+		struct candidate of_way = {.verdict = VERDICT_OPEN};
+
+		x[way] = collect(w, c, way);
+		of_way.verdict = judge_way(w, &of_way, &x[way]);
 		*(way == SENDS ? &c->sends : &c->receives) =
-			way_of[way].verdict >= VERDICT_PLACE || w->j->e->latency;
-		if (way_of[way].verdict > way_of[worst].verdict)
-			worst = way;
+			of_way.verdict >= VERDICT_PLACE || w->j->e->latency;
+		if (way != SENDS && of_way.verdict <= c->verdict)
+			continue;
+		c->verdict = of_way.verdict;
+		c->y = of_way.y;
+		c->control = of_way.control;
 	}
-	c->verdict = way_of[worst].verdict;
-	c->y = way_of[worst].y;
-	c->control = way_of[worst].control;
 	times = judge_times(w, c, x);
 	if (times > c->verdict && c->verdict < VERDICT_PLACE)
 		c->verdict = times;
@@ -339,9 +329,9 @@ int judge_verdicts(struct judgement *j)
 		judge_find_pairs(j);
 		return 0;
 	}
-	w.keyed = malloc(figures * sizeof(*w.keyed));
+	w.sample = malloc(figures * sizeof(*w.sample));
 	w.room = malloc(6 * figures * sizeof(*w.room));
-	if (w.keyed && w.room) {
+	if (w.sample && w.room) {
 		collect_controls(&w);
 		if (w.controls.pair[NEAR].n < RANKS_LEAST || w.controls.pair[FAR].n < RANKS_LEAST) {
 			w.one_stratum = true;
@@ -354,7 +344,7 @@ int judge_verdicts(struct judgement *j)
 		for (uint32_t i = 0; i < j->pairs; i++)
 			judge_pair(&w, &j->pair[i]);
 	}
-	free(w.keyed);
+	free(w.sample);
 	free(w.room);
-	return w.keyed && w.room ? 0 : -1;
+	return w.sample && w.room ? 0 : -1;
 }
