@@ -102,17 +102,15 @@ void evidence_add_note(struct evidence *e, const struct note *n)
 bool walk_next(struct walk *w)
 {
 	const struct evidence *e = w->e;
-	uint32_t sends = e->sends[w->player + 1] - e->sends[w->player];
-	uint32_t receives = e->receives[w->player + 1] - e->receives[w->player];
-	uint32_t skip = e->latency || w->way != RECEIVES ? 0 : sends;
-	uint32_t end = e->latency || w->way != SENDS ? sends + receives : sends;
 
-	for (uint32_t i = w->next > skip ? w->next : skip; i < end; i++) {
-		w->is = &e->of[i < sends ? e->sends[w->player] + i
-					 : e->by_to[e->receives[w->player] + i - sends]];
-		w->with = i < sends ? w->is->to : w->is->from;
-		w->next = i + 1;
-		if (w->parts >> w->is->part & 1)
+	for (uint32_t i = e->start[w->player] + w->next; i < e->start[w->player + 1]; i++) {
+		bool sends = e->of[e->at[i]].from == w->player;
+
+		w->is = &e->of[e->at[i]];
+		w->with = sends ? w->is->to : w->is->from;
+		w->next++;
+		if (w->parts >> w->is->part & 1 &&
+		    (e->latency || w->way == WAYS || sends == (w->way == SENDS)))
 			return true;
 	}
 	return false;
@@ -171,93 +169,68 @@ out:
 	return order && e->first && !player ? 0 : -1;
 }
 
-/* By time, then by what else makes the same line twice neighbours. */
-static int by_time(const void *a, const void *b, void *of)
+/* A number of what O is, the same for the same line. */
+static uint64_t number_of(const struct observation *o)
 {
-	const struct observation *x = (const struct observation *)of + *(const uint32_t *)a;
-	const struct observation *y = (const struct observation *)of + *(const uint32_t *)b;
-	uint64_t at_x = (uint64_t)x->run << 16 | x->slot, at_y = (uint64_t)y->run << 16 | y->slot;
-	uint32_t way_x = x->to << 1 | !!(x->marks & MARK_FROM_CLIENT);
-	uint32_t way_y = y->to << 1 | !!(y->marks & MARK_FROM_CLIENT);
+	const uint64_t part[] = {(uint64_t)o->from << 32 | o->to,
+				 (uint64_t)o->run << 32 | (uint32_t)o->slot << 16 | o->cause,
+				 o->marks & MARK_FROM_CLIENT};
+	uint32_t value;
+	uint64_t z;
 
-	if (at_x != at_y)
-		return at_x < at_y ? -1 : 1;
-	if (way_x != way_y)
-		return way_x < way_y ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
-/* Fill START (players + 1) and ORDER (numbers of observations) by sender, or by receiver. */
-static void count_sort(const struct evidence *e, bool by_from, uint32_t *start, uint32_t *order)
-{
-	uint32_t players = e->names.count;
-
-	memset(start, 0, (players + 1) * sizeof(*start));
-	for (uint32_t i = 0; i < e->count; i++)
-		start[by_from ? e->of[i].from : e->of[i].to]++;
-	for (uint32_t i = 0, sum = 0; i <= players; i++) {
-		sum += start[i];
-		start[i] = sum;
+	memcpy(&value, &o->value, sizeof(value));
+	z = value;
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		z = (z ^ part[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		z = (z ^ z >> 32) * UINT64_C(0x94d049bb133111eb);
 	}
-	for (uint32_t i = e->count; i--;)
-		order[--start[by_from ? e->of[i].from : e->of[i].to]] = i;
+	return z | 1;
 }
 
-/* Bring the observations into ORDER, which is used up: cycle by cycle, in place. */
-static void permute(struct evidence *e, uint32_t *order)
+/* Drop lines that are there twice. */
+static int drop_repeated(struct evidence *e)
 {
+	uint32_t kept = 0, room = 2;
+	uint64_t *seen;
+
+	while (room < 2 * e->count)
+		room *= 2;
+	seen = calloc(room, sizeof(*seen));
+	if (!seen)
+		return -1;
 	for (uint32_t i = 0; i < e->count; i++) {
-		struct observation first = e->of[i];
-		uint32_t at = i;
+		uint64_t number = number_of(&e->of[i]);
+		uint32_t at = (uint32_t)(number >> 32) & (room - 1);
 
-		while (order[at] != i) {
-			uint32_t from = order[at];
-
-			e->of[at] = e->of[from];
-			order[at] = at;
-			at = from;
-		}
-		e->of[at] = first;
-		order[at] = at;
-	}
-}
-
-/* Drop lines that are there twice, as they are next to each other. */
-static void drop_repeated(struct evidence *e)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct observation *is = &e->of[i], *was = kept ? &e->of[kept - 1] : NULL;
-
-		if (was && is->from == was->from && is->to == was->to && is->run == was->run &&
-		    is->slot == was->slot && is->cause == was->cause &&
-		    !((is->marks ^ was->marks) & MARK_FROM_CLIENT) &&
-		    (is->value == was->value || is->value != is->value))
-			e->counts[COUNT_REPEATED]++;
-		else
-			e->of[kept++] = *is;
+		while (seen[at] && seen[at] != number)
+			at = (at + 1) & (room - 1);
+		e->counts[COUNT_REPEATED] += seen[at] == number;
+		e->of[kept] = e->of[i];
+		kept += seen[at] != number;
+		seen[at] = number;
 	}
 	e->count = kept;
+	free(seen);
+	return 0;
 }
 
-static int make_indexes(struct evidence *e)
+/* Which observations each player is in. */
+static int make_index(struct evidence *e)
 {
-	size_t starts = ((size_t)e->names.count + 1) * sizeof(uint32_t);
-
-	e->sends = malloc(starts);
-	e->receives = malloc(starts);
-	e->by_to = malloc(((size_t)e->count + 1) * sizeof(*e->by_to));
-	if (!e->sends || !e->receives || !e->by_to)
+	e->start = calloc((size_t)e->names.count + 1, sizeof(*e->start));
+	e->at = malloc((2 * (size_t)e->count + 1) * sizeof(*e->at));
+	if (!e->start || !e->at)
 		return -1;
-	count_sort(e, true, e->sends, e->by_to);
-	for (uint32_t i = 0; i < e->names.count; i++)
-		qsort_r(&e->by_to[e->sends[i]], e->sends[i + 1] - e->sends[i], sizeof(*e->by_to),
-			by_time, e->of);
-	permute(e, e->by_to);
-	drop_repeated(e);
-	count_sort(e, true, e->sends, e->by_to); /* some may be gone; the order stays */
-	count_sort(e, false, e->receives, e->by_to);
+	for (uint32_t i = 0; i < e->count; i++) {
+		e->start[e->of[i].from]++;
+		e->start[e->of[i].to]++;
+	}
+	for (uint32_t i = 0, sum = 0; i <= e->names.count; i++)
+		e->start[i] = sum += e->start[i];
+	for (uint32_t i = e->count; i--;)
+		e->at[--e->start[e->of[i].to]] = i;
+	for (uint32_t i = e->count; i--;) /* which come first */
+		e->at[--e->start[e->of[i].from]] = i;
 	return 0;
 }
 
@@ -354,7 +327,7 @@ int evidence_complete(struct evidence *e)
 	for (uint32_t i = 0; i < e->count && !loaded; i++)
 		if (e->of[i].part == PART_AGAIN && !e->of[i].run) /* a first run is a screen */
 			e->of[i].part = PART_SCREEN;
-	if (number_players(e) || make_indexes(e))
+	if (number_players(e) || drop_repeated(e) || make_index(e))
 		return -1;
 	take_notes(e);
 	if (e->known && e->known->n && e->hosts.count) { /* only lines of these are used */
@@ -368,8 +341,7 @@ int evidence_complete(struct evidence *e)
 void evidence_release(struct evidence *e)
 {
 	struct names *const names[] = {&e->hosts, &e->names, &e->runs, &e->texts, &e->whats};
-	void *const lists[] = {e->player, e->of,       e->notes, e->sends,
-			       e->first,  e->receives, e->by_to};
+	void *const lists[] = {e->player, e->of, e->notes, e->first, e->start, e->at};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		names_release(names[i]);

@@ -131,13 +131,12 @@ struct evidence {
 	struct names hosts, names, runs, texts, whats; /* NAMES: "HOST" or "HOST/RAIL" */
 	struct run run[EVIDENCE_RUNS];
 	struct player *player;  /* as many as names */
-	struct observation *of; /* when complete by sender, then by time; owned, as all lists are */
+	struct observation *of; /* owned, as all lists are */
 	uint32_t count;
 	struct note *notes;
 	uint32_t notes_n;
-	uint32_t *sends;    /* players + 1: the first observation of each sender */
-	uint32_t *receives; /* players + 1: the first in BY_TO of each receiver */
-	uint32_t *by_to;    /* numbers of observations by receiver, then by time */
+	uint32_t *start;    /* players + 1: the first place in AT of each */
+	uint32_t *at;       /* numbers of observations: those of each player, who is either end */
 	uint32_t *first;    /* hosts + 1: the first player of each */
 	uint32_t expected;  /* players that the runs say they have */
 	uint32_t plans;     /* that were played */

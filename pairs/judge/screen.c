@@ -277,15 +277,12 @@ void judge_find_pairs(struct judgement *j)
 	median = figures_median(&f);
 	limit = median - fmax(j->e->latency ? 2 * judge_least(j) : LOW_LEAST,
 			      2 * LOW_SPREADS * figures_deviation(&f, median));
-	for (uint32_t i = 0; i < j->e->count && f.n; i++) {
-		const struct observation *o = &j->e->of[i];
-		double depth = parts >> o->part & 1 ? pair_depth(j, o) : NAN;
-
-		if (depth < limit && !add_pair(j, o, most)) {
-			j->pairs = 0;
-			return;
-		}
-	}
+	for (uint32_t i = 0; i < j->players && f.n; i++)
+		for (struct walk w = walk_way(j->e, i, SENDS, parts); walk_next(&w);)
+			if (w.is->from == i && pair_depth(j, w.is) < limit && !add_pair(j, w.is, most)) {
+				j->pairs = 0;
+				return;
+			}
 }
 
 double judge_loaded(const struct judgement *j)
