@@ -281,9 +281,12 @@ static void take_notes_of(struct evidence *e, const struct note *n, const struct
 		p->slots += end[-1].rounds;
 		/* where a signal ended a run, one may have played a round more than another */
 		p->ended_early |= end[-1].rounds + (run->played < run->planned) < run->played;
-	} else if (run->done && is_gone_from(e, n->player, n->run)) {
-		p->ended_early |= !e->counts[COUNT_BROKEN];
-		p->unended |= e->counts[COUNT_BROKEN] > 0;
+	} else if (run->done) {
+		bool gone = is_gone_from(e, n->player, n->run);
+
+		p->ended_early |= gone && !e->counts[COUNT_BROKEN];
+		/* of a plan nobody knows whether it had more to do */
+		p->unended |= gone ? e->counts[COUNT_BROKEN] > 0 : run->is_plan;
 	}
 }
 

@@ -9,8 +9,6 @@
 #include "base/units.h"
 #include "judgement.h"
 
-#define NOTE(j, code, level, strength_, ...) \
-	FINDING_ADD(&(j)->notes, code, level, .strength = strength_, .value = {__VA_ARGS__})
 #define HOSTS_TEXT 300
 #define FULL_BYTES 65536 /* messages that fill a good link: the tests' default */
 
@@ -19,6 +17,29 @@ struct named {
 	char text[HOSTS_TEXT];
 	uint32_t count;
 };
+
+/* What is said: the numbers that the words of its code have; NaN or NULL: none. */
+struct said {
+	enum finding_code code;
+	enum finding_level level;
+	enum finding_strength strength;
+	double count, of, part, gbps;
+	const char *hosts;
+	bool tested;
+};
+
+static void say(struct judgement *j, const struct said *s)
+{
+	j->cannot_tell |= s->strength == FINDING_CANNOT_TELL;
+	FINDING_ADD(&j->notes, s->code, s->level, .strength = s->strength,
+		    .value = {FINDING_NUMBER("count", s->count > 0 ? s->count : NAN, ""),
+			      FINDING_NUMBER("of", s->of > 0 ? s->of : NAN, ""),
+			      FINDING_NUMBER("part", s->part > 0 ? s->part : NAN, "share"),
+			      FINDING_NUMBER("expected", s->gbps > 0 ? s->gbps : NAN, "Gb/s"),
+			      FINDING_WORD("s", s->count > 1 ? "s" : ""),
+			      FINDING_WORD("hosts", s->hosts),
+			      FINDING_WORD("tested", s->tested ? "" : NULL)});
+}
 
 static void add_name(const struct judgement *j, struct named *to, uint32_t player)
 {
@@ -71,18 +92,15 @@ static void note_candidates(struct judgement *j)
 	for (uint32_t i = 0; i < j->players && j->players == 2 && j->measured; i++)
 		if (!(j->expected > 0) && (j->e->latency || !(j->e->player[i].port_gbps > 0)))
 			add_name(j, &undecided, i);
-	j->cannot_tell |= undecided.count || (place.count && !j->e->latency);
+	j->cannot_tell |= place.count && !j->e->latency;
 	if (undecided.count)
-		NOTE(j, PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
-		     FINDING_NUMBER("count", undecided.count, ""),
-		     FINDING_WORD("s", undecided.count > 1 ? "s" : ""),
-		     FINDING_WORD("tested", j->tests ? "" : NULL),
-		     FINDING_WORD("hosts", undecided.text));
+		say(j, &(struct said){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
+				      .count = undecided.count, .hosts = undecided.text,
+				      .tested = j->tests});
 	if (place.count)
-		NOTE(j, PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
-		     FINDING_NUMBER("count", place.count, ""),
-		     FINDING_NUMBER("part", part / place.count, "share"),
-		     FINDING_WORD("hosts", place.text));
+		say(j, &(struct said){PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
+				      .count = place.count, .part = part / place.count,
+				      .hosts = place.text});
 }
 
 /* True of rails that are slower than another one of the same rate, on all hosts. */
@@ -98,9 +116,8 @@ static void note_rails(struct judgement *j)
 				best = fmax(best, j->kind[i].reach);
 		part = exp(kind->reach - best);
 		if (kind->players > 1 && *kind->rail && part < 1 - SCREEN_PART * DEEP / 2)
-			NOTE(j, PAIRS_RAIL_EVERYWHERE, FINDING_WARN, FINDING_IS,
-			     FINDING_WORD("rail", kind->rail),
-			     FINDING_NUMBER("part", part, "share"));
+			say(j, &(struct said){PAIRS_RAIL_EVERYWHERE, FINDING_WARN, .part = part,
+					      .hosts = kind->rail});
 	}
 }
 
@@ -112,11 +129,9 @@ static void note_failed(struct judgement *j)
 	for (uint32_t i = 0; i < j->e->count; i++)
 		failed +=
 			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
-	if (!(failed > MISSED_MANY * j->tried) || !j->measured)
-		return;
-	j->cannot_tell = true;
-	NOTE(j, PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
-	     FINDING_NUMBER("count", failed, ""), FINDING_NUMBER("of", j->tried, ""));
+	if (failed > MISSED_MANY * j->tried && j->measured)
+		say(j, &(struct said){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
+				      .count = failed, .of = j->tried});
 }
 
 static void note_levels(struct judgement *j)
@@ -126,19 +141,17 @@ static void note_levels(struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (j->e->player[i].lower)
 			add_name(j, &lower, i);
-	if (!lower.count)
-		return;
-	NOTE(j, PAIRS_LEVELS, j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN, FINDING_IS,
-	     FINDING_NUMBER("count", lower.count, ""), FINDING_NUMBER("part", j->level, "share"),
-	     FINDING_WORD("hosts", lower.text));
+	if (lower.count)
+		say(j, &(struct said){PAIRS_LEVELS,
+				      j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
+				      .count = lower.count, .part = j->level, .hosts = lower.text});
 }
 
 static void note_network(struct judgement *j)
 {
 	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
-		NOTE(j, PAIRS_NETWORK, FINDING_NOTE, FINDING_IS,
-		     FINDING_NUMBER("part", j->loaded, "share"));
+		say(j, &(struct said){PAIRS_NETWORK, .part = j->loaded});
 }
 
 /*
@@ -189,31 +202,26 @@ static void note_expected(struct judgement *j)
 			}
 		}
 	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
-		NOTE(j, PAIRS_BELOW_EXPECTED, FINDING_FAULT, FINDING_IS,
-		     FINDING_NUMBER("part", slowest / j->expected, "share"),
-		     FINDING_NUMBER("expected", j->expected, "Gb/s"));
+		say(j, &(struct said){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
+				      .part = slowest / j->expected, .gbps = j->expected});
 	if (!(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e))
-		NOTE(j, PAIRS_CLUSTER_SLOW, FINDING_FAULT, FINDING_IS,
-		     FINDING_NUMBER("part", part, "share"),
-		     FINDING_NUMBER("expected", gbps, "Gb/s"));
+		say(j, &(struct said){PAIRS_CLUSTER_SLOW, FINDING_FAULT, .part = part,
+				      .gbps = gbps});
 }
 
 static void note_slots(struct judgement *j)
 {
-	uint32_t missed = 0, players = 0, first = NONE;
+	struct named late = {0};
+	uint32_t missed = 0;
 
 	for (uint32_t i = 0; i < j->players; i++)
 		if (j->e->player[i].missed) {
-			first = first == NONE ? i : first;
+			add_name(j, &late, i);
 			missed += j->e->player[i].missed;
-			players++;
 		}
 	if (missed)
-		NOTE(j, PAIRS_MISSED_SLOTS, FINDING_WARN, FINDING_IS,
-		     FINDING_NUMBER("players", players, ""), FINDING_NUMBER("missed", missed, ""),
-		     FINDING_WORD("s", players == 1 ? "" : "s"),
-		     FINDING_WORD("t", missed == 1 ? "" : "s"),
-		     FINDING_WORD("host", evidence_name(j->e, first)));
+		say(j, &(struct said){PAIRS_MISSED_SLOTS, FINDING_WARN, .count = late.count,
+				      .of = missed, .hosts = late.text});
 }
 
 /* Players with too few figures, since threads lacked their CPUs. */
@@ -234,23 +242,11 @@ static void note_cpu(struct judgement *j)
 		if (4 * figures <= tried && !j->lost[i])
 			add_name(j, &without, i);
 	}
-	if (!lacked)
-		return;
-	j->cannot_tell |= without.count > 0;
-	NOTE(j, PAIRS_NO_CPU, without.count ? FINDING_WARN : FINDING_NOTE,
-	     without.count ? FINDING_CANNOT_TELL : FINDING_IS, FINDING_NUMBER("count", lacked, ""),
-	     FINDING_NUMBER("of", j->e->count, ""),
-	     FINDING_WORD("hosts", without.count ? without.text : NULL));
-}
-
-/* Whether a slow player would have been a candidate. */
-static void note_power(struct judgement *j)
-{
-	if (!judge_is_blind(j))
-		return;
-	j->cannot_tell = true;
-	NOTE(j, PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
-	     FINDING_NUMBER("smallest", j->smallest, "share"));
+	if (lacked)
+		say(j, &(struct said){PAIRS_NO_CPU, without.count ? FINDING_WARN : FINDING_NOTE,
+				      without.count ? FINDING_CANNOT_TELL : FINDING_IS,
+				      .count = lacked, .of = j->e->count,
+				      .hosts = without.count ? without.text : NULL});
 }
 
 void judge_notes(struct judgement *j)
@@ -263,6 +259,8 @@ void judge_notes(struct judgement *j)
 	note_network(j);
 	note_expected(j);
 	note_cpu(j);
-	note_power(j);
+	if (judge_is_blind(j)) /* a slow player would not have been a candidate */
+		say(j, &(struct said){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
+				      .part = j->smallest});
 	note_slots(j);
 }

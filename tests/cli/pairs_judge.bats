@@ -84,6 +84,17 @@ until_decided() {
 	((status == 0)) && [[ ! -s hosts ]]
 }
 
+@test "of a node whose process is gone in the test nobody says that it is good" {
+	made_pairs 16 'when(.from == "n3"; .value /= 2)' >lines
+	judge --plan plan lines
+	played plan 1790000100-1 none >>lines
+	judge --plan plan lines
+	[[ ! -s plan ]] || played plan 1790000200-1 none | jq -c 'select(.kind != "done" or .host != "n7")' >>lines
+	judge --suspects hosts lines
+	((status == 77)) && [[ ! -s hosts ]]
+	says 'none says that they ended: 1'
+}
+
 @test "what a slow node takes from the average is not the network's" {
 	local slow='if any(.from, .to; . == "n3") then .value *= 0.3 else . end'
 	made_pairs 6 "$slow" >lines
