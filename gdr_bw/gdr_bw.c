@@ -173,10 +173,13 @@ static int judge(struct measure *ms)
 		return 0;
 	/* Interrupted before there was a verdict: the run has no result. */
 	if (g->verdict.code == VERDICT_NOT_MEASURED && measure_interrupted(ms))
-		return measure_unfinished(ms, "measuring");
+		return measure_unfinished(ms, PHASE_MEASURE);
 	if (!g->verdict.exit_status)
 		return 0;
-	fault_phase(ms->fault, "judging the result");
+	fault_phase(ms->fault, g->verdict.exit_status != FAULT_UNAVAILABLE ||
+					       g->verdict.level == VERDICT_INCONCLUSIVE
+				       ? PHASE_JUDGE
+				       : PHASE_GPU_ROUTE);
 	fault_raise(ms->fault, (enum fault_code)g->verdict.exit_status, 0, "the verdict is %s",
 		    verdict_level_name(g->verdict.level));
 	if (g->verdict.next[0])

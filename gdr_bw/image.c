@@ -149,7 +149,7 @@ int gdr_verify(struct gdr *g, struct gdr_result *r)
 	struct record rec;
 
 	g->running = r;
-	fault_phase(g->ms->fault, "verifying the data");
+	fault_phase(g->ms->fault, PHASE_VERIFY);
 	if (run_image(g, &m, false) || run_image(g, &m, true) || measure_window(g->ms, &w, &rec))
 		return -1;
 	m.check = true;

@@ -104,7 +104,7 @@ int gdr_task(struct measure *ms, const json_t *what, json_t *result)
 {
 	struct gdr *g = ms->own;
 
-	fault_phase(ms->fault, "running the client's task");
+	fault_phase(ms->fault, PHASE_TASK);
 	if (!g)
 		return fault_raise(ms->fault, FAULT_PEER, 0,
 				   "the client requested a task in a plain run");

@@ -44,7 +44,6 @@ int main(int argc, char **argv)
 		return judge_command(argv + 2);
 	if (strcmp(word, "sweep") == 0)
 		return sweep_command(argv + 2);
-	fault_phase(&f, "reading the command line");
 	fault_raise(&f, FAULT_USAGE, 0, "no such command: %s", word);
 	fault_fix(&f, "`rdmark-pairs --help` shows the commands");
 	return pairs_failed(&f);

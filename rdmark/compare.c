@@ -162,7 +162,6 @@ static void cannot_tell(const struct compare *k, struct fault *f)
 		lone += c->answer == COMPARE_CANNOT_TELL && c->lone;
 		disturbed += c->answer == COMPARE_CANNOT_TELL && is_disturbed(&fs->all[i]);
 	}
-	fault_phase(to, "comparing");
 	fault_raise(to, FAULT_UNAVAILABLE, 0, "cannot tell for %zu of %zu figures",
 		    k->answers[COMPARE_CANNOT_TELL], fs->count);
 	if (lone)
@@ -185,7 +184,6 @@ static void conclude(const struct compare *k, struct fault *f)
 	size_t worse = k->answers[COMPARE_WORSE];
 	char differ[192];
 
-	fault_phase(f, "comparing");
 	for (int i = 0; i < FIGURES_SIDES; i++) {
 		if (*fs->failed[i])
 			fprintf(stderr, RDMARK ": %s: %s\n", fs->file[i], fs->failed[i]);
@@ -243,7 +241,6 @@ static int compare_files(struct compare *k, struct fault *f)
 {
 	struct figures *fs = &k->figures;
 
-	fault_phase(f, "reading the documents");
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		if (figures_read(fs, side, fs->file[side], f))
 			return -1;

@@ -32,9 +32,9 @@ static void look_at_host(struct host *h)
 	struct hca_attr any = {NULL};
 	char reason[160];
 
-	fault_phase(&h->no_gpu, "looking for GPUs");
+	fault_phase(&h->no_gpu, PHASE_FIND_GPUS);
 	gpu_list(&h->gpu, &h->gpus, &h->no_gpu);
-	fault_phase(&h->no_port, "looking for RDMA devices");
+	fault_phase(&h->no_port, PHASE_FIND_DEVICES);
 	if (hca_scan(&h->ports, NULL, &h->no_port) == 0 && !h->ports.count)
 		hca_choose(&h->ports, &any, reason, sizeof(reason), &h->no_port);
 	path_open(&h->tree, &no_tree);
@@ -179,7 +179,6 @@ int list_command(char **argv)
 	status = command_read(&list, &json, argv + 2, &rest, &f);
 	if (status)
 		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
-	fault_phase(&f, "listing");
 	hwtree_prepare();
 	look_at_host(&h);
 	if (json) {

@@ -105,7 +105,6 @@ static int no_host(const char *word, const char *why)
 	for (size_t i = 0; i < count; i++)
 		if (command_is_nearer(tests[i]->name, word, size, &distance))
 			near = tests[i]->name;
-	fault_phase(&f, "reading the command line");
 	if (why == gai_strerror(EAI_MEMORY))
 		fault_raise(&f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%s)", word);
 	else

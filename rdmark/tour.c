@@ -179,7 +179,6 @@ static int run_program(struct tour *t, const char *program)
 	json_error_t error;
 	int status = -1;
 
-	fault_phase(&t->fault, "the tour");
 	if (!line)
 		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", program);
 	else if (process_start(&p, &attr, &t->fault) == 0)
@@ -215,7 +214,6 @@ static int run_programs(struct tour *t)
 		if (t->stop.signal)
 			return stop_raise(&t->stop, &t->fault);
 		if (status == FAULT_PEER || status == FAULT_DEADLINE) {
-			fault_phase(&t->fault, "the tour");
 			fault_raise(&t->fault, (enum fault_code)status, 0,
 				    "%s of %s was not measured", programs[i], t->host);
 			return fault_fix(&t->fault,
@@ -253,7 +251,6 @@ static int read_line(struct tour *t, char **argv)
 	const struct test *const *all;
 	size_t refused = 0, tests = rdmark_tests(&all);
 
-	fault_phase(&t->fault, "reading the command line");
 	t->host = argv[1];
 	t->words = argv + 2;
 	t->count = PROGRAMS - !has_gpu();

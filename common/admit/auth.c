@@ -27,7 +27,7 @@ int auth_open(struct auth *a, struct fault *f)
 	unsigned char derived[CRYPTO_HASH];
 	int rc;
 
-	fault_phase(f, "preparing --auth");
+	fault_phase(f, PHASE_AUTH);
 	if (!a->file)
 		return 0;
 	rc = crypto_open(&a->crypto, f) || crypto_read_key(&key, a->file, f) ||
@@ -115,7 +115,7 @@ static int ask_challenge(struct oob *o, uint64_t timeout_ns, struct fault *f)
 int auth_introduce(const struct auth *a, struct oob *o, json_t *hello, uint64_t timeout_ns,
 		   struct fault *f)
 {
-	fault_phase(f, "authenticating to the server");
+	fault_phase(f, PHASE_PROVE_TO_SERVER);
 	if (ask_challenge(o, timeout_ns, f) == 0 && secure(a, o, false, f) == 0)
 		return send_to(o, hello, timeout_ns, f);
 	json_decref(hello);
@@ -155,7 +155,7 @@ int auth_receive(const struct auth *a, struct auth_visit *v, struct oob *o, json
 	struct fault ignored = {0};
 	int rc;
 
-	fault_phase(f, "authenticating the client");
+	fault_phase(f, PHASE_PROVE_CLIENT);
 	if (v->challenged)
 		return 1;            /* it came through TLS */
 	if (message_is(*m, "error")) /* it says why before it goes */

@@ -79,7 +79,7 @@ int listener_open(struct listener *l, const char *address, uint16_t port, struct
 	socklen_t size = sizeof(at);
 	int len = 0;
 
-	fault_phase(f, "listening for the client");
+	fault_phase(f, PHASE_LISTEN);
 	*l = LISTENER_CLOSED;
 	l->stop = l->signal_stop = stop;
 	pending_init(&l->pending);
@@ -233,7 +233,7 @@ int listener_wait(struct listener *l, struct oob *client, json_t **first, struct
 	struct pending_place *who = NULL;
 	int rc = 0;
 
-	fault_phase(f, "waiting for the client");
+	fault_phase(f, PHASE_AWAIT_CLIENT);
 	while (!who && !rc) {
 		bool woken = false;
 
@@ -275,7 +275,7 @@ static void turn_away(struct listener *l, struct pending_place *at, json_t *firs
 
 	if (!refused && l->once && !atomic_load(&l->over)) {
 		refused = true;
-		fault_phase(&why, "agreeing with the client");
+		fault_phase(&why, PHASE_AGREE_CLIENT);
 		fault_raise(&why, FAULT_LOCAL, 0, "this server serves only one client, %s",
 			    l->busy_with);
 		fault_fix(&why, "start the server with --persistent to serve one client after "

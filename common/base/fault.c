@@ -14,10 +14,10 @@
 
 #define INDENT 2 /* columns before each line after the first */
 
-void fault_phase(struct fault *f, const char *phase)
+void fault_phase(struct fault *f, enum phase phase)
 {
 	if (!fault_is(f))
-		snprintf(f->phase, sizeof(f->phase), "%s", phase);
+		f->phase = phase;
 }
 
 void fault_set_point(struct fault *f, const char *at)
@@ -168,12 +168,14 @@ static void end_sentence(char *buf, size_t size)
 /* Write to BUF what failed: the place, the end that reports it, phase, call and errno text. */
 static void format_failure(const struct fault *f, char *buf, size_t size)
 {
+	const char *phase = phase_is_spoken(f->phase) ? phase_words(f->phase) : "";
+
 	snprintf(buf, size, "%s%s%s%s%s%s%s%s%s%s", f->at[0] ? "at " : "", f->at,
 		 f->at[0] ? ": " : "",
 		 !f->from_peer    ? ""
 		 : f->reporter[0] ? f->reporter
 				  : "the other end",
-		 f->from_peer ? " reports: " : "", f->phase, f->phase[0] ? ": " : "", f->call,
+		 f->from_peer ? " reports: " : "", phase, *phase ? ": " : "", f->call,
 		 f->text[0] ? ": " : "", f->text);
 }
 

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/phase.h"
+
 /* The values are the exit codes of the programs (rdmark(7), EXIT STATUS). */
 enum fault_code {
 	FAULT_NONE = 0,
@@ -34,11 +36,11 @@ struct fault {
 	enum fault_code code;
 	int errnum;     /* positive errno, 0 if none */
 	int signal;     /* with FAULT_INTERRUPTED: which one */
+	enum phase phase;
 	bool from_peer; /* the peer reported it; phase, call, … are the peer's */
 	bool dropping;  /* a later fault was raised and dropped: drop its cause and fix, too */
 	char reporter[104]; /* if from_peer: that end, "the client (192.0.2.1:4711)" */
 	char at[128];       /* the experiment of several during which it happened: "-q 16"; or "" */
-	char phase[64];
 	char call[192];
 	char text[128];
 	char cause[640];
@@ -51,8 +53,8 @@ struct fault {
 	uint32_t vendor_error;
 };
 
-/* Set the phase of the next fault, e.g. "registering memory". */
-void fault_phase(struct fault *f, const char *phase);
+/* Set the phase of the next fault. */
+void fault_phase(struct fault *f, enum phase phase);
 
 /* Set the values of the experiment during which the fault was raised: "-q 16"; "": the only one. */
 void fault_set_point(struct fault *f, const char *at);
@@ -105,7 +107,8 @@ const char *fault_code_name(enum fault_code code);
 void fault_errno_text(int errnum, char *buf, size_t size);
 
 /*
- * Write the message to BUF as one line without the program's name: phase: call: errno text. Cause.
+ * Write the message to BUF as one line without the program's name: phase, if it is spoken: call:
+ * errno text. Cause.
  * Fix: … Control characters become '?', because the texts may come from the peer.
  */
 void fault_format(const struct fault *f, char *buf, size_t size);

@@ -112,7 +112,6 @@ int command_read(const struct command *c, void *into, char **argv, char ***rest,
 	char **operand = argv;
 	const char *value;
 
-	fault_phase(f, "reading the command line");
 	while (*w.next && strcmp(*w.next, "--") != 0) {
 		char *word = *w.next;
 		int rc = options_next(c->options, &w, &row, &value, f);

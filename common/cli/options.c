@@ -248,7 +248,7 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 	const struct option_row *row;
 	bool ended = false; /* by "--": the other words are no options */
 
-	fault_phase(f, "reading the command line");
+	fault_phase(f, PHASE_COMMAND_LINE);
 	while (*w.next || w.letters) {
 		int rc = ended ? 0 : options_next(options_table(), &w, &row, &value, f);
 		const char *word = *w.next;

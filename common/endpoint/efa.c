@@ -22,7 +22,7 @@ static int choose_transport(struct endpoint *ep, const struct hca_port *p)
 static int check_transport(struct endpoint *ep, const struct hca_port *p)
 {
 	if (ep->server)
-		fault_phase(ep->fault, "agreeing with the client");
+		fault_phase(ep->fault, PHASE_AGREE_CLIENT);
 	return operation_check_fabric(&ep->options->experiment, p,
 				      ep->server
 					      ? "choose devices of one fabric with -d on both ends"
@@ -33,7 +33,7 @@ static int check_transport(struct endpoint *ep, const struct hca_port *p)
 
 int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
 {
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	if (ep->options->experiment.mcg) /* endpoint_can_group() decides */
 		return 0;
 	if (ep->server)
@@ -47,7 +47,7 @@ int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
 
 int endpoint_efa_check(struct endpoint *ep)
 {
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	if (choose_transport(ep, &ep->rail[0].hca.info))
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)

@@ -69,7 +69,7 @@ static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t wan
 	enum fault_code code = endpoint_misfit(ep, "size");
 
 	if (ep->server)
-		fault_phase(ep->fault, "agreeing with the client");
+		fault_phase(ep->fault, PHASE_AGREE_CLIENT);
 	fault_raise(ep->fault, sweep ? FAULT_USAGE : code, 0,
 		    "messages of %s are too large: %s port %u supports at most %s",
 		    units_size(want_bytes).text, p->device, p->port, units_size(max_bytes).text);
@@ -86,7 +86,7 @@ static int refuse_transport(struct endpoint *ep, const char *device)
 {
 	const char *name = experiment_transport(&ep->options->experiment)->name;
 
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	fault_raise(ep->fault, FAULT_UNAVAILABLE, 0, "%s does not support transport %s", device,
 		    name);
 	fault_cause(ep->fault, "The device's capabilities (device_cap_flags) do not include %s",
@@ -119,7 +119,7 @@ int endpoint_check_devices(struct endpoint *ep)
 
 		if (!transport_is_on(experiment_transport(e), &p->attr))
 			return refuse_transport(ep, p->device);
-		fault_phase(ep->fault, "choosing the message sizes");
+		fault_phase(ep->fault, PHASE_SIZES);
 		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
 			set_largest(ep, max);
@@ -256,7 +256,7 @@ static int check_ports(struct endpoint *ep, const struct hca_list *list, const s
 	if (ep->server || !options_given(ep->options, "size") ||
 	    plan_last_size(e, max_bytes) <= max_bytes)
 		return 0;
-	fault_phase(ep->fault, "choosing the message sizes");
+	fault_phase(ep->fault, PHASE_SIZES);
 	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p));
 }
 
@@ -312,7 +312,7 @@ static int check_operation(struct endpoint *ep)
 {
 	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);
 
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	for (unsigned i = 0; i < ep->rails; i++) {
 		if (!endpoint_can_group(ep, &ep->rail[i].hca.info))
 			return endpoint_refuse_group(ep, &ep->rail[i].hca.info);

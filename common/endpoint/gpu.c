@@ -142,7 +142,7 @@ static int open_nearest(struct endpoint *ep)
 	struct gpu_info *list = NULL;
 	size_t count = 0;
 
-	fault_phase(&ep->gpu_absent, "looking for a GPU");
+	fault_phase(&ep->gpu_absent, PHASE_FIND_GPUS);
 	if (gpu_list(&list, &count, &ep->gpu_absent) == 0)
 		wanted.index = nearest_gpu(ep, list, count);
 	fault_for_memory(&ep->gpu_absent, ep->fault);
@@ -181,7 +181,7 @@ int endpoint_gpu_find(struct endpoint *ep)
 
 	if (ep->gpu || !is_asked_for(ep->options))
 		return 0;
-	fault_phase(ep->fault, "opening the GPU");
+	fault_phase(ep->fault, PHASE_OPEN_GPU);
 	return gpu_open(&ep->gpu, &wanted, ep->fault);
 }
 
@@ -228,7 +228,7 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 	struct end *e = &t->rail->mine;
 	struct gpu_routes routes;
 
-	fault_phase(&t->fault, "choosing the path to GPU memory");
+	fault_phase(&t->fault, PHASE_GPU_ROUTE);
 	if (gpu_routes_probe(&routes, attr.pd, ep->gpu, &t->fault) ||
 	    gpu_routes_choose(&routes, (enum gpu_path)ep->options->local.gpu_path, &attr.route,
 			      &t->fault))

@@ -38,7 +38,7 @@ int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p)
 {
 	struct fault *f = ep->fault;
 
-	fault_phase(f, "choosing the device");
+	fault_phase(f, PHASE_DEVICE);
 	if (p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0)
 		return fault_usage(f, "use fewer",
 				   "-g/--mcg %u: %s attaches at most %d QPs to a multicast group",
@@ -93,7 +93,7 @@ static int join_own(struct worker *t)
 	for (size_t i = 0; i < p->gid_count; i++)
 		if (p->gids[i].index == t->rail->route.gid_index)
 			ifindex = p->gids[i].ifindex;
-	fault_phase(&t->fault, "joining the multicast group");
+	fault_phase(&t->fault, PHASE_JOIN);
 	return t->qps.rx_depth ? multicast_join(&t->qps.multicast, &t->mine.gid, ifindex, t->qps.qp,
 						t->qps.count, &t->fault)
 			       : 0;

@@ -26,7 +26,7 @@ int endpoint_iwarp_check(struct endpoint *ep)
 
 	if (!p)
 		return 0;
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	on.device = p->device;
 	if (operation_check_iwarp(&ep->test->operation, e, &on, ep->fault))
 		return -1;
@@ -50,7 +50,7 @@ static int post_first(const struct worker *t, struct fault *f)
 		.send_flags = IBV_SEND_SIGNALED,
 	};
 
-	fault_phase(f, "sending iWARP's first message");
+	fault_phase(f, PHASE_FIRST_MESSAGE);
 	for (unsigned i = 0; i < t->qps.count; i++) {
 		int rc = post_chain(t->qps.qp[i], &wr);
 

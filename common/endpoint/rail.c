@@ -119,7 +119,7 @@ int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p)
 {
 	uint64_t index = ep->options->local.gid_index;
 
-	fault_phase(ep->fault, "choosing the GID");
+	fault_phase(ep->fault, PHASE_GID);
 	if (index >= (uint64_t)p->port_attr.gid_tbl_len) {
 		fault_raise(ep->fault, FAULT_USAGE, 0,
 			    "-x/--gid-index %u: %s port %u has only %d GIDs", (unsigned)index,
@@ -157,7 +157,7 @@ static size_t kinds_wanted(struct endpoint *ep, const struct rail *r,
 		return n;
 	n = gid_kinds_ipv6(kinds, n);
 	if (!n) {
-		fault_phase(ep->fault, "choosing the GID");
+		fault_phase(ep->fault, PHASE_GID);
 		fault_raise(ep->fault, FAULT_USAGE, 0, "--ipv6: %s port %u has no IPv6 GID",
 			    p->device, p->port);
 		fault_fix(ep->fault, "give the netdev%s%s an IPv6 address, or omit --ipv6",

@@ -15,7 +15,7 @@ int rail_check_link(struct endpoint *ep, const struct rail *r)
 	const char *wanted = l->link == LINK_IB ? "InfiniBand" : "Ethernet";
 	const char *link = fabric_row(p->fabric)->link;
 
-	fault_phase(ep->fault, "choosing the device");
+	fault_phase(ep->fault, PHASE_DEVICE);
 	if (l->link != LINK_ANY && strcmp(link, wanted) != 0) {
 		fault_raise(ep->fault, FAULT_USAGE, 0, "--force-link %s: %s port %u is %s",
 			    l->link == LINK_IB ? "IB" : "Ethernet", p->device, p->port, link);

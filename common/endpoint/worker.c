@@ -221,7 +221,7 @@ int worker_pin(struct worker *t)
 	const struct endpoint *ep = t->ep;
 	struct end *e = &t->rail->mine;
 
-	fault_phase(&t->fault, "pinning the thread");
+	fault_phase(&t->fault, PHASE_PIN);
 	if (pin_thread(&t->pin, (int)(int64_t)ep->options->local.numa,
 		       t->rail->hca.info.place.numa_node, &t->fault))
 		return -1;
@@ -300,7 +300,7 @@ int worker_cm_open(struct worker *t, int family)
 	struct ifaddrs *list = NULL;
 	bool found;
 
-	fault_phase(ep->fault, "preparing rdma_cm");
+	fault_phase(ep->fault, PHASE_RDMA_CM);
 	if (getifaddrs(&list))
 		return fault_raise(ep->fault, FAULT_LOCAL, errno, "getifaddrs");
 	found = cm_address(p, &t->rail->gid, local, family, list, &own);

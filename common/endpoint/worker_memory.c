@@ -79,7 +79,7 @@ static int make_host_memory(struct worker *t, const struct layout *l, unsigned a
 		.stride = l->stride,
 	};
 
-	fault_phase(&t->fault, "registering memory");
+	fault_phase(&t->fault, PHASE_REGISTER);
 	if ((o->local.odp && mem_check_odp(t->rail->hca.ctx, &t->fault)) ||
 	    mem_init(&t->mem, &attr, &t->fault))
 		return -1;
@@ -142,7 +142,7 @@ int endpoint_check_memory(struct endpoint *ep)
 	const struct local_options *o = &ep->options->local;
 	uint64_t bytes = all_buffers(ep, lay_out(ep).bytes);
 
-	fault_phase(ep->fault, "allocating the buffer");
+	fault_phase(ep->fault, PHASE_ALLOCATE);
 	if (ep->server && limits_memory(o, bytes, ep->fault))
 		return -1;
 	return ep->gpu_memory || o->hugepages || o->mmap_file

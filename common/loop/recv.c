@@ -46,7 +46,7 @@ int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, un
 	unsigned header = qps->transport->header_bytes;
 
 	memset(q, 0, sizeof(*q));
-	fault_phase(f, "posting receives");
+	fault_phase(f, PHASE_POST_RECEIVES);
 	q->count = qps->srqs ? qps->srqs : qps->count;
 	q->depth = depth;
 	q->batch = batch;

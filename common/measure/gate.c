@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stage.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
@@ -144,7 +143,7 @@ static void describe_miss(const struct gates *g, const struct gate *gate,
 	char text[512] = "", next[512];
 
 	add_shortfall(g, gate, rec, text, sizeof(text));
-	fault_phase(f, PHASE_THRESHOLDS);
+	fault_phase(f, PHASE_JUDGE);
 	fault_raise(f, *unsure ? FAULT_UNAVAILABLE : FAULT_THRESHOLD, 0, "%s%s, %s%s: %s", unsure,
 		    units_size(rec->message_bytes).text, result_direction_words(row->direction),
 		    rec->interrupted ? ", interrupted" : "", text);
@@ -167,7 +166,7 @@ static bool is_unknown(struct gates *g, const struct gate *gate, const struct re
 	double gbps = row->record->bandwidth_gbps;
 	struct fault *f = &g->unknown;
 
-	fault_phase(f, PHASE_THRESHOLDS);
+	fault_phase(f, PHASE_JUDGE);
 	if (gate->of_link && !(g->link_gbps > 0)) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "not judged: the link's rate is not known (%s %s)", gate->option,
@@ -232,7 +231,7 @@ int gates_verdict(const struct gates *g, struct fault *f)
 		*f = g->unknown;
 		return -1;
 	}
-	fault_phase(f, PHASE_THRESHOLDS);
+	fault_phase(f, PHASE_JUDGE);
 	if (!g->judged)
 		return fault_raise(f, FAULT_THRESHOLD, 0, "nothing was measured, but %s was given",
 				   g->gate[0].option);

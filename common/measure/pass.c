@@ -259,7 +259,7 @@ static int pass_lead(struct measurement *meas)
 	results_set_usage(meas, meas->mine.record.messages / results_copies(ms->meter));
 	if (fault_is(ms->fault))
 		return -1;
-	fault_phase(ms->fault, "exchanging the results");
+	fault_phase(ms->fault, PHASE_RESULTS);
 	if (link_send(ms->link, results_message(meas)) == 0 &&
 	    link_expect(ms->link, "done", &done) == 0 && results_read(meas, done) == 0 &&
 	    loss_read_receivers(ms, done) == 0)
@@ -278,7 +278,7 @@ static int answer_done(struct measurement *meas, const json_t *done)
 
 	if (fault_is(ms->fault))
 		return -1;
-	fault_phase(ms->fault, "exchanging the results");
+	fault_phase(ms->fault, PHASE_RESULTS);
 	if (results_read(meas, done))
 		return -1;
 	if (meas->mine.measured)
@@ -365,7 +365,7 @@ static int pass_both(struct measurement *meas)
 	}
 	results_blame_clock(meas);
 	meas->mine.record.interrupted = ms->link->interrupted;
-	fault_phase(ms->fault, "exchanging the results");
+	fault_phase(ms->fault, PHASE_RESULTS);
 	if (!fault_is(ms->fault) && results_read(meas, w.done) == 0 &&
 	    together_read(&meas->both, w.done, ms->fault) == 0)
 		rc = exchange_over(meas, &w);

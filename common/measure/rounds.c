@@ -46,7 +46,7 @@ static int round_client(struct measurement *meas)
 	struct round_attr attr;
 	json_t *m;
 
-	fault_phase(ms->fault, meas->attr.warmup ? "warming up" : "measuring");
+	fault_phase(ms->fault, meas->attr.warmup ? PHASE_WARM_UP : PHASE_MEASURE);
 	meas->attr.cpu_util = ms->options->output.cpu_util && !meas->attr.warmup;
 	if (round_prepare(meas))
 		return -1;
@@ -125,7 +125,7 @@ static int round_server(struct measurement *meas, const json_t *request)
 {
 	struct measure *ms = meas->ms;
 
-	fault_phase(ms->fault, "measuring");
+	fault_phase(ms->fault, PHASE_MEASURE);
 	if (read_request(request, ms->ep, &meas->attr) ||
 	    check_run_number(ms->repeat, meas->attr.run, ms->fault) || round_prepare(meas))
 		return -1;
@@ -209,7 +209,7 @@ void measure_repeated(struct measure *ms)
 	repeat_start(ms->repeat);
 }
 
-int measure_unfinished(struct measure *ms, const char *phase)
+int measure_unfinished(struct measure *ms, enum phase phase)
 {
 	fault_phase(ms->fault, phase);
 	if (ms->link->stop->signal)
@@ -241,7 +241,7 @@ static int measure_one_size(struct measure *ms, uint64_t size)
 	} while (!ms->link->interrupted && repeat_goes_on(r));
 	measure_repeated(ms);
 	if (ms->link->interrupted && !ms->measured)
-		return measure_unfinished(ms, "warming up");
+		return measure_unfinished(ms, PHASE_WARM_UP);
 	if (!r->most)
 		return 0;
 	m = message_new("repeated");

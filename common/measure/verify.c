@@ -9,7 +9,6 @@
 #include "plan/test.h"
 #include "proto/verified.h"
 
-#define PHASE       "verifying the data"
 #define EMPTY_TRIES 10 /* unreliable transports may lose empty messages, too */
 
 /* A step of the verification that each worker does. */
@@ -305,7 +304,7 @@ int verify_round(struct measurement *meas)
 		.messages = asked > 1 ? asked : 0,
 	};
 
-	fault_phase(ms->fault, PHASE);
+	fault_phase(ms->fault, PHASE_VERIFY);
 	for (unsigned i = 0; i < ms->ep->workers; i++)
 		reset_worker(&ms->meter[i]);
 	if (begin_window(ms, &p))
@@ -320,7 +319,7 @@ int verify_round(struct measurement *meas)
 	meas->is_verified = true;
 	sum = verify_tally(meas, RESULT_BOTH_WAYS);
 	if (sum.errors && !fault_is(&ms->wrong_data)) {
-		fault_phase(&ms->wrong_data, PHASE);
+		fault_phase(&ms->wrong_data, PHASE_VERIFY);
 		verified_raise(&sum, &ms->wrong_data);
 	}
 	return 0;

@@ -348,7 +348,7 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 	struct rules_times *t = &w->times;
 	uint64_t now = clock_now_ns();
 
-	snprintf(w->fault.phase, sizeof(w->fault.phase), "%s", f->phase);
+	fault_phase(&w->fault, f->phase);
 	t->heard_ns = t->said_ns = t->moved_ns = t->stall_checked_ns = now;
 	t->start_ns = w->begin_ns > now ? w->begin_ns : now;
 	t->reported_ns = t->interval_base_ns = t->live_line_ns = t->start_ns;

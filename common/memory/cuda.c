@@ -245,7 +245,7 @@ static int cuda_copy_in(struct gpu *g, uint64_t to, const void *from, size_t byt
 {
 	int rc = CUDA_CALL(g, cuMemcpyHtoD_v2, to, from, bytes);
 
-	fault_phase(f, "copying to GPU memory");
+	fault_phase(f, PHASE_COPY_TO_GPU);
 	if (!rc) /* from pageable memory the call may return early */
 		rc = CUDA_CALL(g, cuCtxSynchronize);
 	return rc ? cuda_failed(f, rc, "cuMemcpyHtoD(%zu bytes)", bytes) : 0;
@@ -255,7 +255,7 @@ static int cuda_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, s
 {
 	int rc = CUDA_CALL(g, cuMemcpyDtoH_v2, to, from, bytes);
 
-	fault_phase(f, "copying from GPU memory");
+	fault_phase(f, PHASE_COPY_FROM_GPU);
 	return rc ? cuda_failed(f, rc, "cuMemcpyDtoH(%zu bytes)", bytes) : 0;
 }
 

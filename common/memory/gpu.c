@@ -78,7 +78,7 @@ static int list_all(struct gpu_info **list, size_t *count, struct fault *f)
 
 int gpu_list(struct gpu_info **list, size_t *count, struct fault *f)
 {
-	fault_phase(f, "looking for GPUs");
+	fault_phase(f, PHASE_FIND_GPUS);
 	return list_all(list, count, f);
 }
 
@@ -206,7 +206,7 @@ int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f)
 	struct gpu_info info;
 
 	*g = NULL;
-	fault_phase(f, "opening the GPU");
+	fault_phase(f, PHASE_OPEN_GPU);
 	if ((wanted->index >= 0) + !!wanted->uuid + !!wanted->pci != 1)
 		return fault_usage(f, "give exactly one of these",
 				   "a GPU is named by index, UUID or PCI address");

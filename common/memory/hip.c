@@ -276,7 +276,7 @@ static int hip_copy_in(struct gpu *g, uint64_t to, const void *from, size_t byte
 {
 	int rc = HIP_CALL(g, hipMemcpyHtoD, (void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
 
-	fault_phase(f, "copying to GPU memory");
+	fault_phase(f, PHASE_COPY_TO_GPU);
 	if (!rc)
 		rc = HIP_CALL(g, hipDeviceSynchronize);
 	return rc ? hip_failed(f, rc, "hipMemcpyHtoD(%zu bytes)", bytes) : 0;
@@ -286,7 +286,7 @@ static int hip_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, st
 {
 	int rc = HIP_CALL(g, hipMemcpyDtoH, to, (void *)(uintptr_t)from, bytes);
 
-	fault_phase(f, "copying from GPU memory");
+	fault_phase(f, PHASE_COPY_FROM_GPU);
 	return rc ? hip_failed(f, rc, "hipMemcpyDtoH(%zu bytes)", bytes) : 0;
 }
 

@@ -18,7 +18,7 @@ static const struct memory_ops *kind_of(const struct memory_attr *attr)
 int memory_alloc(struct memory *m, const struct memory_attr *attr, struct fault *f)
 {
 	*m = (struct memory){.gpu = attr->gpu, .bytes = attr->bytes};
-	fault_phase(f, attr->gpu ? "allocating GPU memory" : "allocating the buffer");
+	fault_phase(f, attr->gpu ? PHASE_ALLOCATE_GPU : PHASE_ALLOCATE);
 	if (kind_of(attr)->alloc(m, attr, f)) {
 		memset(m, 0, sizeof(*m));
 		return -1;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/stage.h"
 #include "base/units.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
@@ -81,7 +80,6 @@ int message_numbers(const json_t *m, const char *key, size_t count, uint64_t max
 /* clang-format off */
 #define ROW(key, member, ...) FIELD_AS(key, struct fault, member, FIELD_ALWAYS, __VA_ARGS__)
 static const struct field error_rows[] = {
-	ROW("phase", phase),
 	ROW("call", call),
 	ROW("errno", errnum, .max = ERRNO_MAX),
 	ROW("text", text),
@@ -98,8 +96,9 @@ static const struct fields error_table = FIELDS(error_rows, NULL);
 
 json_t *message_fault_json(const struct fault *f)
 {
-	json_t *to = json_pack("{s:s, s:i, s:s}", "code", fault_code_name(f->code), "exit_status",
-			       fault_exit_status(f), "stage", stage_word(stage_of(f->phase)));
+	json_t *to = json_pack("{s:s, s:i, s:s, s:s}", "code", fault_code_name(f->code),
+			       "exit_status", fault_exit_status(f), "stage",
+			       stage_word(phase_stage(f->phase)), "phase", phase_words(f->phase));
 	char text[2048];
 
 	fault_format(f, text, sizeof(text));
@@ -135,9 +134,10 @@ int message_raise(const json_t *m, struct fault *f)
 	if (fault_is(f) || fields_read(&error_table, &theirs, m, f))
 		return -1;
 	*f = theirs;
+	f->phase = phase_from(json_text_at(m, "phase"));
 	/* A usage error, an interruption, and what was compared while agreeing, is one of both ends. */
 	if (strcmp(code, fault_code_name(FAULT_UNAVAILABLE)) == 0 &&
-	    strncmp(f->phase, "agreeing", 8) == 0)
+	    phase_stage(f->phase) == STAGE_AGREE)
 		f->code = FAULT_UNAVAILABLE;
 	if (strcmp(code, fault_code_name(FAULT_USAGE)) == 0)
 		f->code = FAULT_USAGE;

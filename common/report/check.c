@@ -58,7 +58,7 @@ static int check_all(struct check *k, const char *device, struct fault *f)
 	struct gpus gpus;
 	char reason[160];
 
-	fault_phase(f, "looking for RDMA devices");
+	fault_phase(f, PHASE_FIND_DEVICES);
 	if (hca_scan(&k->list, NULL, f))
 		return -1;
 	k->entry = calloc(k->list.count + 1, sizeof(*k->entry));
@@ -274,7 +274,7 @@ static void write_check(struct check *k, json_t *d, const struct output_options 
 	char *text = document_text(json_incref(d), false);
 	char *line = document_text(json_incref(d), true);
 
-	fault_phase(f, "writing the document");
+	fault_phase(f, PHASE_WRITE);
 	if (o->json)
 		document_put(o->json, text, NULL, f);
 	else if (!fault_is(f))

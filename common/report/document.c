@@ -181,7 +181,7 @@ static const char *perftest_json_file(const struct output_options *o)
 
 int document_try(const struct output_options *o, struct fault *f)
 {
-	fault_phase(f, "opening the output files");
+	fault_phase(f, PHASE_OPEN_OUTPUT);
 	if (check_name("--json-lines", o->json_lines, f) || try_file(o->json, false, f) ||
 	    try_file(perftest_json_file(o), false, f))
 		return -1;

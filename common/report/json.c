@@ -3,7 +3,6 @@
 #include "explain/limit.h"
 #include "report/report.h"
 
-#include "base/stage.h"
 #include "cli/percentile.h"
 #include "host/port_events.h"
 #include "plan/test.h"
@@ -187,8 +186,8 @@ json_t *json_effective(const struct report_effective *e)
 static const char *status_of(const struct fault *problem, bool interrupted)
 {
 	switch (problem->code) {
-	case FAULT_UNAVAILABLE:
-		return "unavailable";
+	case FAULT_UNAVAILABLE: /* what there is was measured, if it was judged */
+		return phase_stage(problem->phase) == STAGE_JUDGE ? "cannot_tell" : "unavailable";
 	case FAULT_THRESHOLD:
 		return "below_threshold";
 	case FAULT_INTERRUPTED:
@@ -247,10 +246,9 @@ static bool is_same(const json_t *a, const json_t *b, const char *key)
 bool document_is_whole(const json_t *document)
 {
 	const char *status = json_text_at(document, "status");
-	const char *phase = json_text_at(json_object_get(document, "error"), "phase");
 
 	return !strcmp(status, "ok") || !strcmp(status, "below_threshold") ||
-	       (!strcmp(status, "unavailable") && !strcmp(phase, PHASE_THRESHOLDS));
+	       !strcmp(status, "cannot_tell");
 }
 
 bool document_shows(const json_t *document, const json_t *result)

@@ -97,8 +97,8 @@ int list_finish(FILE *out, const char *program)
 
 	if (!why)
 		return 0;
-	fault_phase(&f, "writing to stdout");
-	fault_raise(&f, FAULT_LOCAL, why, "write");
+	fault_phase(&f, PHASE_WRITE);
+	fault_raise(&f, FAULT_LOCAL, why, "writing to stdout");
 	document_unread(why, &f);
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);

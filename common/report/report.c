@@ -72,7 +72,7 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 {
 	const struct output_options *o = &about->options->output;
 
-	fault_phase(f, "opening the output files");
+	fault_phase(f, PHASE_OPEN_OUTPUT);
 	*r = (struct report){.about = *about, .form = choose_form(o)};
 	r->tty = isatty(STDERR_FILENO) && !o->quiet;
 	begin_report(r);
@@ -247,7 +247,7 @@ static int end_run(struct report *r, const struct fault *problem, bool interrupt
 {
 	int rc;
 
-	fault_phase(f, "writing the results");
+	fault_phase(f, PHASE_WRITE);
 	progress_wipe(r);
 	if (!r->about.options) /* report_open() was never called */
 		return 0;

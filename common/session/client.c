@@ -112,7 +112,7 @@ static json_t *make_hello(struct session *s)
 	struct fault *f = &s->program->fault;
 	json_t *m;
 
-	fault_phase(f, "agreeing with the server");
+	fault_phase(f, PHASE_AGREE_SERVER);
 	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
 	plan_room(s);
 	m = handshake_hello(&s->ep, &s->link);
@@ -141,7 +141,7 @@ static int greet_server(struct queue *q)
 	bool sent;
 	int rc;
 
-	fault_phase(&p->fault, "connecting to the server");
+	fault_phase(&p->fault, PHASE_CONNECT);
 	oob_release(&s->link.oob);
 	if (oob_connect(&s->link.oob, &p->stop, &attr, q->deadline_ns, &p->fault))
 		return -1;
@@ -210,7 +210,7 @@ static int client_experiment(struct session *s)
 	} while ((rc = go_on(s)) > 0);
 	if (rc)
 		return -1;
-	fault_phase(&p->fault, "taking leave");
+	fault_phase(&p->fault, PHASE_LEAVE);
 	more = p->point + 1 < sweep_points(&p->options.sweep) && !s->link.interrupted;
 	bye = message_new("bye");
 	if (more)
@@ -258,7 +258,7 @@ static int find_server(struct session *s)
 	if (rc || endpoint_gpu_find(&s->ep))
 		return -1;
 	if (s->ep.options->experiment.rdma_cm) {
-		fault_phase(s->ep.fault, "preparing rdma_cm");
+		fault_phase(s->ep.fault, PHASE_RDMA_CM);
 		if (cm_check(s->ep.fault))
 			return -1;
 	}

@@ -289,7 +289,7 @@ int handshake_welcome(struct measure *ms, const json_t *hello, const char *decid
 	json_t *m, *choices;
 	bool by_default;
 
-	fault_phase(ms->fault, "agreeing with the client");
+	fault_phase(ms->fault, PHASE_AGREE_CLIENT);
 	if (read_memory(ms->ep, hello) ||
 	    message_flag(hello, "default_depth", &by_default, ms->fault))
 		return -1;
@@ -368,7 +368,7 @@ static int exchange_qps(struct measure *ms, json_t **theirs)
 {
 	struct endpoint *ep = ms->ep;
 
-	fault_phase(ep->fault, "exchanging QP details");
+	fault_phase(ep->fault, PHASE_EXCHANGE_QPS);
 	if (!ep->server && link_send(ms->link, describe_qps(ep)))
 		return -1;
 	if (!*theirs && link_expect(ms->link, "qps", theirs))

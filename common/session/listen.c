@@ -87,7 +87,7 @@ static int vet_client(const void *program, const json_t *first, struct fault *f)
 {
 	struct experiment ignored;
 
-	fault_phase(f, "agreeing with the client");
+	fault_phase(f, PHASE_AGREE_CLIENT);
 	return hello_check(hello_wanted(program, first), first, &ignored, f);
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/stage.h"
 #include "base/units.h"
 #include "host/hwtree.h"
 #include "host/sysfs.h"
@@ -101,7 +100,7 @@ static void judge_part(struct session *s)
 	if (fault_is(&p->fault) || !threshold || p->server || !s->link.interrupted ||
 	    p->stop.signal || p->options.experiment.run_infinitely)
 		return;
-	fault_phase(&p->fault, PHASE_THRESHOLDS);
+	fault_phase(&p->fault, PHASE_JUDGE);
 	fault_raise(&p->fault, FAULT_PEER, 0, "the server was interrupted before the run ended");
 	fault_cause(&p->fault, "The part that was measured meets %s, but only a whole run can pass",
 		    threshold);

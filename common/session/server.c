@@ -17,7 +17,7 @@ static int adopt_client(struct session *s, const json_t *m)
 	const struct offer *o = hello_wanted(p, m);
 	struct experiment e;
 
-	fault_phase(&p->fault, "agreeing with the client");
+	fault_phase(&p->fault, PHASE_AGREE_CLIENT);
 	if (message_is(m, "error")) { /* the client itself found that it cannot run */
 		message_raise(m, &p->fault);
 		p->fault.code = FAULT_PEER;
@@ -92,7 +92,7 @@ static int follow_on(struct session *s, const json_t *m)
 
 	while (o->test != p->test)
 		o++;
-	fault_phase(s->ms.fault, "agreeing with the client");
+	fault_phase(s->ms.fault, PHASE_AGREE_CLIENT);
 	if (hello_experiment(o, m, s->ep.rails, &next, s->ms.fault))
 		return -1;
 	if (!session_fits(s, &next) ||
@@ -118,7 +118,7 @@ static int follow_client(struct session *s, bool *more)
 		json_t *m = NULL;
 		int rc;
 
-		fault_phase(ms->fault, "waiting for the client's next round");
+		fault_phase(ms->fault, PHASE_AWAIT_ROUND);
 		if (report_check_room(ms->report, ms->fault) ||
 		    message_next(&l->oob, &wait, &m, ms->fault))
 			return -1;
@@ -178,7 +178,7 @@ static int next_hello(struct session *s, json_t **hello)
 	int rc;
 
 	session_next(s);
-	fault_phase(&s->program->fault, "waiting for the client's next experiment");
+	fault_phase(&s->program->fault, PHASE_AWAIT_EXPERIMENT);
 	if (link_expect(&s->link, "hello", hello))
 		return -1;
 	rc = adopt_client(s, *hello);

@@ -64,7 +64,7 @@ static int open_pid(struct service *s, const char *file, struct fault *f)
 
 int service_open(struct service *s, const char *logfile, const char *pidfile, struct fault *f)
 {
-	fault_phase(f, "opening the server's files");
+	fault_phase(f, PHASE_OPEN_OUTPUT);
 	if (pidfile && open_pid(s, pidfile, f))
 		return -1;
 	return logfile ? open_log(logfile, f) : 0;

@@ -227,8 +227,8 @@ int tls_raise(const struct tls *t, struct fault *f)
 	const char *why = t->context->crypto->ERR_reason_error_string(t->error);
 
 	if (!t->agreed)
-		fault_phase(f, t->server ? "authenticating the client"
-					 : "authenticating to the server");
+		fault_phase(f, t->server ? PHASE_PROVE_CLIENT
+					 : PHASE_PROVE_TO_SERVER);
 	if (!t->agreed && is_other_key(t->error)) {
 		fault_raise(f, FAULT_USAGE, 0, "the two ends do not prove the same key");
 		fault_cause(f,

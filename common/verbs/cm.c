@@ -28,7 +28,7 @@ int cm_init(struct cm *c, const struct hca_port *port, const struct sockaddr_sto
 	    uint64_t timeout_ns, struct fault *f)
 {
 	memset(c, 0, sizeof(*c));
-	fault_phase(f, "preparing rdma_cm");
+	fault_phase(f, PHASE_RDMA_CM);
 	if (cm_check(f)) {
 		if (port->fabric == FABRIC_IWARP && f->errnum == ENOENT) {
 			f->fix[0] = '\0'; /* not "omit -R": iWARP needs rdma_cm */
@@ -167,7 +167,7 @@ static int start_connections(struct cm *c, struct fault *f)
 
 int cm_start(struct cm *c, struct qp_set *qps, struct qp_route *route, struct fault *f)
 {
-	fault_phase(f, "connecting the QPs through rdma_cm");
+	fault_phase(f, PHASE_CONNECT_CM);
 	c->qps = qps;
 	c->route = route;
 	c->id = calloc(qps->count, sizeof(struct rdma_cm_id *));

@@ -249,7 +249,7 @@ int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu
 		++*chosen;
 	if (*chosen < GPU_ROUTES && gpu_routes_have(r, *chosen))
 		return 0;
-	fault_phase(f, "choosing the path to GPU memory");
+	fault_phase(f, PHASE_GPU_ROUTE);
 	if (*chosen == GPU_ROUTES) {
 		add_reasons(r, reasons, sizeof(reasons));
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "no direct path to GPU memory");
@@ -302,7 +302,7 @@ static int check_bar1(const struct gpu_mr_attr *attr, struct fault *f)
 int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *f)
 {
 	memset(m, 0, sizeof(*m));
-	fault_phase(f, "registering GPU memory");
+	fault_phase(f, PHASE_REGISTER_GPU);
 	return check_bar1(attr, f) || try_route(m, attr, f) ? -1 : 0;
 }
 

@@ -222,7 +222,7 @@ int hca_scan(struct hca_list *list, const char *only, struct fault *f)
 	bool found = false;
 	int count = 0, rc = 0;
 
-	fault_phase(f, "looking for RDMA devices");
+	fault_phase(f, PHASE_FIND_DEVICES);
 	*list = (struct hca_list){NULL, 0};
 	devices = ibv_get_device_list(&count);
 	if (!devices)
@@ -267,7 +267,7 @@ int hca_open(struct hca *h, const struct hca_port *port, struct fault *f)
 	struct ibv_device **devices;
 	int count = 0, rc = 0;
 
-	fault_phase(f, "opening the RDMA device");
+	fault_phase(f, PHASE_OPEN_DEVICE);
 	memset(h, 0, sizeof(*h));
 	devices = ibv_get_device_list(&count);
 	if (!devices)

@@ -220,7 +220,7 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 	const struct hca_port *port = NULL;
 	struct ifaddrs *all = NULL;
 
-	fault_phase(f, "choosing the RDMA device");
+	fault_phase(f, PHASE_DEVICE);
 	snprintf(reason, size, "%s", "");
 	if (!list->count)
 		reach_none(0, f);

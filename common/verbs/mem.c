@@ -89,7 +89,7 @@ int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f)
 	if (node >= 0 && pages_check(m->memory.host, attr->memory.bytes, node, &m->pages_on_node,
 				     &m->pages_checked))
 		m->pages_checked = 0;
-	fault_phase(f, "registering memory");
+	fault_phase(f, PHASE_REGISTER);
 	return reg_host_mrs(m, attr, f);
 }
 

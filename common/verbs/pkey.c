@@ -30,7 +30,7 @@ int pkey_at(const struct hca *h, uint64_t index, bool chose, uint16_t *key, stru
 	if (*key)
 		return 0;
 	if (chose)
-		fault_phase(f, "choosing the P_Key");
+		fault_phase(f, PHASE_PKEY);
 	fault_raise(f, chose ? FAULT_USAGE : FAULT_UNAVAILABLE, 0,
 		    "%s port %u has no P_Key at index %u", h->info.device, h->info.port,
 		    (unsigned)index);
@@ -46,7 +46,7 @@ int pkey_find(const struct hca *h, uint16_t key, unsigned *index, struct fault *
 	for (*index = 0; *index < h->info.port_attr.pkey_tbl_len; ++*index)
 		if (pkey_fits(pkey_read(h, *index), key))
 			return 0;
-	fault_phase(f, "choosing the P_Key");
+	fault_phase(f, PHASE_PKEY);
 	fault_raise(f, FAULT_USAGE, 0, "%s port %u is not in the peer's partition (P_Key 0x%04x)",
 		    h->info.device, h->info.port, key);
 	return fault_fix(f, "give the peer another --pkey_index, or add this port to the partition "

@@ -271,7 +271,7 @@ static int make_qp(struct qp_set *s, const struct qp_attr *a, unsigned i, struct
 int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, struct fault *f)
 {
 	memset(s, 0, sizeof(*s));
-	fault_phase(f, "creating the QPs");
+	fault_phase(f, PHASE_CREATE_QPS);
 	if (check_limits(h, a, f))
 		return -1;
 	s->port = h->info.port;

@@ -167,7 +167,7 @@ static int create_ahs(struct qp_set *s, const struct qp_route *r, const struct q
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f)
 {
-	fault_phase(f, "connecting the QPs");
+	fault_phase(f, PHASE_CONNECT_QPS);
 	if (to->count != s->count)
 		return fault_raise(f, FAULT_PEER, 0, "the peer has %u QPs, this end has %u",
 				   to->count, s->count);

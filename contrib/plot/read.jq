@@ -139,7 +139,7 @@ def trend_of($file):
 	else check($file | clean) | about(0) as $about
 	| ([.results | array | .[] | object | select(is_part | not) | row($about)] as $rows
 	| if $rows == [] then "why\t\([.] | why_empty | tojson)" else $rows[] end,
-	  (select(.status == "failed" or (.status == "unavailable" and (.error | object | .phase) != "judging the results")) | $about.when // empty | "\(.)\t0\t{\"failed\":true}\t0"))
+	  (select(.status | IN("failed", "unavailable")) | $about.when // empty | "\(.)\t0\t{\"failed\":true}\t0"))
 	| if type == "string" then .
 	  else (.gbps // .us[1]) as $y | .when as $when
 	  | ({options, bytes, direction, cut_short, cell, line, pcie, rate: (.gbps != null)} | tojson) as $curve

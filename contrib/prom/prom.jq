@@ -174,7 +174,7 @@ def directions($run; $labels): result($run; $labels),
 
 def run: . as $d | about as $about | (.ends | object | .[$d.role | text] | object) as $here | (.error | object) as $error
 	| ([["file", $file]] | set("test"; $about.test) | set("device"; $about.device) | set("peer"; $about.peer)) as $labels
-	| (.status == "ok") as $ok | (.status == "unavailable" and $error.phase == "judging the results") as $untold
+	| (.status == "ok") as $ok | (.status == "cannot_tell") as $untold
 	| ($ok or $untold or .status == "below_threshold") as $whole
 	| outcome($labels; $whole; if $ok then 0 else $error.exit_status end),
 	  (select($whole and ($untold | not) and (.threshold | text) != "") | series("thresholds_met"; $labels; if $ok then 1 else 0 end)),

@@ -102,7 +102,6 @@ static int read_evidence(struct evidence *b, char **files, struct fault *f)
 {
 	char **first = files;
 
-	fault_phase(f, "reading the files");
 	for (; *files; files++)
 		if (read_file(b, *files, f))
 			return -1;
@@ -130,10 +129,8 @@ static int refuse_strangers(const struct evidence *b, const struct names *names,
 /* Read what the options name that is about hosts. */
 static int read_hosts(struct judge *k, struct fault *f)
 {
-	fault_phase(f, "reading the hosts");
 	if (k->hosts && (hosts_read(&k->known, k->hosts, f) || hosts_complete(&k->known, f)))
 		return -1;
-	fault_phase(f, "reading the groups");
 	return k->groups ? groups_read(&k->group, k->groups, f) : 0;
 }
 
@@ -212,7 +209,6 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 	if (read_hosts(k, f) || read_evidence(&k->evidence, k->files, f) ||
 	    (k->groups && refuse_strangers(&k->evidence, &k->group.hosts, k->groups, f)))
 		return -1;
-	fault_phase(f, "judging");
 	if (judgement_init(j, &k->evidence, &k->group, k->expect))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->evidence.count);
 	if (k->baseline && compare_with(j, k->baseline, f))
@@ -238,7 +234,6 @@ int judge_command(char **argv)
 	struct fault f = {0};
 	int status = 0, written;
 
-	fault_phase(&f, "reading the command line");
 	status = read_arguments(&k, argv, &f);
 	if (status > 0)
 		return list_finish(stdout, PAIRS);
@@ -272,7 +267,6 @@ int judge_check(char **argv, struct fault *f)
 	struct judge k = {0};
 	int rc;
 
-	fault_phase(f, "reading the command line");
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
 	evidence_init(&k.evidence);

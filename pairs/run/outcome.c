@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 
 #include "base/fault.h"
-#include "base/stage.h"
 #include "base/text.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"

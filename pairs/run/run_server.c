@@ -88,7 +88,7 @@ static void server_ended(struct run *r, struct run_server *s, int status)
 	snprintf(s->error, sizeof(s->error), "%s", o->error);
 	if (s->started_round < 0 &&
 	    (port || (o->exit == FAULT_USAGE && strcmp(o->cause, "device") != 0))) {
-		fault_phase(&r->fault, "starting the server");
+		fault_phase(&r->fault, PHASE_START_SERVER);
 		fault_raise(&r->fault, FAULT_USAGE, 0, "%s", o->error);
 		fault_fix(&r->fault, "%s", o->fix);
 	}

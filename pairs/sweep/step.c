@@ -210,7 +210,6 @@ int step_run(struct step *s, struct stop *stop, struct fault *f)
 	bool ssh = strcmp(s->name, "ssh") == 0;
 	struct fault ignored = {0};
 
-	fault_phase(f, "running on all nodes");
 	if (start_launcher(s, f))
 		return -1;
 	follow(s, stop, f);

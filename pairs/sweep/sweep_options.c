@@ -122,7 +122,6 @@ int sweep_options(struct node_sweep *s, char **argv)
 {
 	struct option_words w = {.next = argv};
 
-	fault_phase(&s->fault, "reading the command line");
 	while (*w.next && strcmp(*w.next, "--") != 0) {
 		if (command_helps(&sweep, *w.next))
 			return 1;

@@ -226,7 +226,7 @@ named() {
 
 # misses DIRECTION TEXT: the threshold that one direction of two misses.
 misses() {
-	grep -Eq ": judging the results: 64 KiB, $1: $2" client.err || fail "it does not miss: $1: $2"
+	grep -Eq ": 64 KiB, $1: $2" client.err || fail "it does not miss: $1: $2"
 }
 
 @test "case 25: a link slow in one direction: it is named, before the other, and has to reach the threshold" {

@@ -386,7 +386,7 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 }
 
 @test "health-check: that the figures of one peer cannot be judged says nothing of the next" {
-	local doubt='.status = "unavailable" | .error = {phase: "judging the results", message: "disturbed: too few messages"}'
+	local doubt='.status = "cannot_tell" | .error = {stage: "judge", message: "disturbed: too few messages"}'
 	made_up_documents
 	results send_lat '"latency_min_us": 1, "latency_p99_us": 9' 100 100 -
 	results write_bw '"bandwidth_gbps": 95' 50 100 client_cpu "$doubt"
@@ -412,7 +412,7 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	example health-check 127.0.0.1 localhost
 	ended example 0
 	# Without RDMA here, no peer says anything.
-	jq -c '.results = [] | .error = {phase: "opening the device", message: "no RDMA device"}' made-up/doubtful.json >none
+	jq -c '.status = "unavailable" | .results = [] | .error = {stage: "device", message: "no RDMA device"}' made-up/doubtful.json >none
 	mv none made-up/doubtful.json
 	example health-check localhost 127.0.0.1
 	ended example 77
@@ -475,7 +475,7 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	ended example 77
 	says example.err 'its document cannot be read'
 	# A data path that does not work is measured, however the program ended.
-	made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error": {"phase": "measuring",' \
+	made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error": {"stage": "measure",' \
 		'"call": "completion", "from_peer": false, "message": "transport retry counter exceeded"}}'\'' >"${option#--json=}"; done; exit 3'
 	example health-check "$host"
 	ended example 1
@@ -496,7 +496,7 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	says example.err 'the other end reports: ' 'ibv_poll_cq' 'cannot be told'
 	while read -r drain error; do
 		made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error":' \
-			"{\"phase\": \"measuring\", \"message\": \"this\", $error}}'"' >"${option#--json=}"; done; exit 3'
+			"{\"stage\": \"measure\", \"message\": \"this\", $error}}'"' >"${option#--json=}"; done; exit 3'
 		example health-check "$host"
 		ended example $drain
 	done <<-'END'

@@ -24,14 +24,14 @@ judged() {
 	ended server 0
 	json s.json '.status == "ok"'
 	if [[ $1 == 77 ]]; then
-		json c.json '.status == "unavailable" and .error.code == "unavailable" and .error.exit_status == 77
+		json c.json '.status == "cannot_tell" and .error.code == "unavailable" and .error.exit_status == 77
 			and .error.from_peer == false and (.results | length) > 0'
-		says client.err 'judging the results: disturbed: ' ' What disturbed it may be why: ' \
+		says client.err ': disturbed: ' ' What disturbed it may be why: ' \
 			"Fix: free this program's CPU: " ', and measure again.'
 	elif [[ $1 == 6 ]]; then
 		json c.json '.status == "below_threshold" and .error.code == "threshold" and .error.exit_status == 6
-			and .error.phase == "judging the results" and .error.from_peer == false and (.results | length) > 0'
-		says client.err 'judging the results: ' 'Fix: '
+			and .error.stage == "judge" and .error.from_peer == false and (.results | length) > 0'
+		says client.err 'Fix: '
 	else
 		json c.json '.status == "ok" and .error == null'
 	fi
@@ -143,7 +143,7 @@ judged() {
 	client "$PWD/ib_write_bw" -n 50 -s 64 -w 90000000
 	finish server
 	ended client 6
-	says client.err 'judging the results'
+	says client.err ': 64 B, client to server: bandwidth '
 	row client.out
 	server write_bw
 	client write_bw -n 50 -s 64 --output=bandwidth --min-bw 900T
@@ -185,7 +185,7 @@ stopped() {
 		read -ra option <<<"$threshold"
 		stopped send_bw "${option[@]}"
 		ended client 3
-		says client.err 'judging the results: the server was interrupted before the run ended.' \
+		says client.err 'send_bw: the server was interrupted before the run ended.' \
 			"The part that was measured meets -" 'Fix: measure again'
 		json c.json '.status == "failed" and .error.code == "peer" and .error.exit_status == 3
 			and .results[0].interrupted'
@@ -253,7 +253,7 @@ stopped() {
 	says client.err 'message rate '
 	says_no client.err 'bandwidth '
 	judged 77 write_bw -s 512k,1m -n 30 --min-bw 2.1
-	says client.err 'at -s 524288: judging'
+	says client.err 'at -s 524288: disturbed: '
 	client_had=97 # by 1 % of its rate, or half of it
 	judged 77 "${bw[@]}" --min-bw 4
 	client_had=99

@@ -1,33 +1,31 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The phases that faults name, and their stages (common/base/stage.c), by which other programs tell
+# The phases that faults name, and their stages (common/base/phase.h), by which other programs tell
 # whose failure it is.
+
+bats_require_minimum_version 1.5.0
 
 load ../lib/rdmark
 
-# The phases that the sources under FOLDER… give to fault_phase() or have as PHASE or PHASE_….
-phases() {
-	find "$@" -name '*.[ch]' -exec cat {} + | tr '\n' ' ' |
-		grep -oE '(fault_phase|measure_unfinished)\([^;{]*;|define PHASE[A-Z_]* +"[^"]*"' |
-		grep -o '"[^"]*"' | sort -u
+@test "every phase of the table is one that a program names" {
+	local here=$root symbol
+	for symbol in $(sed -n 's/^\tX(\([A-Z_]*\), .*/\1/p' "$here/common/base/phase.h"); do
+		[[ $symbol == NONE ]] || grep -rqw "PHASE_$symbol" --include='*.c' "$here"/{common,gdr_bw,pairs,rdmark} ||
+			fail "nothing names PHASE_$symbol"
+	done
 }
 
-# Those of the table in the source C, whose header names one that others ask for.
-listed() {
-	local name
-	sed -n '/^} phases/,/^};/s/.*{\(["P][^,]*\), STAGE.*/\1/p' "$1" | while read -r name; do
-		[[ $name == \"* ]] || name=$(sed -n "s/^#define $name \(\"[^\"]*\"\).*/\1/p" "${1%c}h")
-		echo "$name"
-	done | sort -u
+@test "the schema and rdmark-json(5) have the stages of the table" {
+	local stages
+	stages=$(sed -n '/words\[STAGES\]/,/};/p' "$root/common/base/phase.c" | grep -o '"[^"]*"' | paste -sd ' ')
+	grep -qF "\"stage\": {\"enum\": [${stages// /, }]}" "$root/man/rdmark.schema.json.in" || fail "$stages"
+	for stage in ${stages//\"/}; do
+		sed -n '/^\.It Li stage/,/^\.It Li phase/p' "$root/man/rdmark-json.5.in" | grep -qw "$stage" || fail "$stage"
+	done
 }
 
-@test "every phase of a program that measures has a stage, and every phase with a stage is one" {
-	local here=$root
-	diff <(phases "$here"/common "$here"/gdr_bw) <(listed "$here/common/base/stage.c")
-}
-
-@test "a phase without a stage is found" {
-	mkdir a
-	printf '\tfault_phase(f, rc ? "doing this" : "doing that");\n' >a/b.c
-	[[ $(phases a) == $'"doing that"\n"doing this"' ]]
+# What is in a document is for scripts, its phase and its messages for people.
+@test "no program of the suite decides by the words of a phase" {
+	run ! grep -rnE '\.phase\b' "$root/contrib" "$root/pairs" "$root/rdmark"
+	run ! grep -rnE '"(phase)"' --include='*.c' "$root"/{pairs,rdmark,common/report,gdr_bw}
 }

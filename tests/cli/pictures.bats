@@ -445,10 +445,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	{ head -n 1 near.jsonl; tail -n 1 near.jsonl | jq -c '.status = "unavailable"'; } >away.jsonl # no driver
 	script -k trend away.jsonl
 	data failed '1795219203 0.02'
-	jq -c '.error = {phase: "judging the result", stage: "judge"}' away.jsonl >gpu.jsonl # gdr_bw has none
-	script -k trend gpu.jsonl
-	data failed '1795219203 0.02'
-	head -n 1 near.jsonl | jq -c '.status = "unavailable" | .error = {phase: "judging the results"}' >doubtful.jsonl # whether it is good enough: there is a figure
+	head -n 1 near.jsonl | jq -c '.status = "cannot_tell"' >doubtful.jsonl # whether it is good enough: there is a figure
 	script -k trend doubtful.jsonl
 	data s0 '1795219200 10'
 	says_no picture.gp failed

@@ -85,7 +85,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 
 @test "what it does not understand is refused in the form of all errors" {
 	run -2 "$bin/rdmark" --bogus
-	says 'rdmark: reading the command line' '--bogus' 'Fix: '
+	says "rdmark: '--bogus' is no command of rdmark" 'Fix: '
 	run -2 "$bin/rdmark" ''
 	run -2 "$bin/rdmark" list --bogus
 	says '--bogus' 'Fix: `rdmark list --help`'
@@ -115,7 +115,7 @@ compare() { run --separate-stderr "$bin/rdmark" compare "$@"; }
 	((status == 77)) || says 'send_lat' 'Fix: start `rdmark server --auth=none` on 127.0.0.1'
 	run ! grep send_bw <<<"$output"
 	run -2 "$bin/rdmark" 127.0.0.1 --no-such-option
-	says 'rdmark: reading the command line' '--no-such-option'
+	says 'rdmark: unknown option --no-such-option'
 	run ! grep 'rdmark server' <<<"$output"
 }
 

@@ -21,7 +21,7 @@ schema() {
 	schema "$documents"/*.json
 	((status == 0)) || { printf '%s\n' "${lines[@]}"; return 1; }
 	[[ $(cat "$documents"/*.json | jq -rs 'map(.status // empty) | unique | join(" ")') == \
-		'below_threshold failed interrupted ok unavailable' ]]
+		'below_threshold cannot_tell failed interrupted ok unavailable' ]]
 }
 
 # but NUMBER NAME EDIT: document NAME after jq's EDIT is refused.
@@ -52,6 +52,8 @@ but() {
 		failed .error.exit_status = 0
 		failed del(.error.message)
 		unavailable .status = "failed"
+		unavailable .status = "cannot_tell"
+		cannot_tell .status = "unavailable"
 		interrupted .error = {}
 		sweep del(.experiment.qp)
 		sweep .experiment.qp = 0

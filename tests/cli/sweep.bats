@@ -133,7 +133,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	finish server
 	ended client 6
 	ended server 0
-	says client.err 'at -q 1: judging the results' '2 of 2 rows'
+	says client.err 'at -q 1: 64 B, ' '2 of 2 rows'
 }
 
 @test "an interrupted sweep keeps its rows, and starts no other" {

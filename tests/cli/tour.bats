@@ -110,7 +110,7 @@ over() { # the server is told to end, and does
 		read -ra words <<<"$words"
 		tour "${words[@]}"
 		ended tour 2
-		says tour.err "rdmark: reading the command line: $want"
+		says tour.err "rdmark: $want"
 		says_no tour.err 'start `rdmark server'
 		[[ ! -s tour.out ]] || fail "$(<tour.out)"
 	done <<-'END'
@@ -162,7 +162,7 @@ over() { # the server is told to end, and does
 	SIMVERBS_CPU=10 server 'rdmark server' # which takes no part in a READ
 	tour -n 200 --max-lat 0.5
 	ended tour 6
-	says tour.err 'read_lat: judging the results: 2 B'
+	says tour.err 'read_lat: 2 B'
 	over
 }
 

@@ -179,7 +179,7 @@ no_device_here() {
 	answered "'99999' for -q/--qp" send_bw -q 1,99999 localhost
 	answered '--qp cannot be used in send_lat, a latency test' send_lat -q 1,4 localhost
 	answered "invalid value '1,2' for -p/--port" send_bw -p 1,2 localhost
-	answered 'at -l 256: reading the command line: -l/--post_list 256 is more than -t/--tx-depth 128' \
+	answered 'at -l 256: -l/--post_list 256 is more than -t/--tx-depth 128' \
 		send_bw -l 1,64,256 -t 128 localhost
 	answered 'several values of -s/--size cannot be used without --plain. Fix: give one value, or add --plain' gdr_bw -s 64,4k localhost
 	answered 'several values of -q/--qp cannot be used with --run_infinitely' send_bw -q 1,2 --run_infinitely localhost

@@ -176,7 +176,7 @@ fall_after() { # WINDOWS [MBPS]
 	more+=(--within 5)
 	judged pix 77 noise $(fall_after 1 920)
 	says client.err 'the verdict is INCONCLUSIVE'
-	json c.json '.status == "unavailable" and .verdict.level == "INCONCLUSIVE"'
+	json c.json '.status == "cannot_tell" and .verdict.level == "INCONCLUSIVE"'
 }
 
 @test "too few windows to tell: more of them, of the cells that it is about, and a verdict" {

@@ -79,7 +79,7 @@ static void fill_fault(struct fuzz_input *in, struct fault *f)
 	char *call = fuzz_text(in, '\0'), *more = fuzz_text(in, '\0');
 
 	memset(f, 0, sizeof(*f));
-	fault_phase(f, call);
+	fault_phase(f, (enum phase)(code % PHASE_COUNT));
 	fault_raise(f, codes[code % 9], code >> 1, "%s", call);
 	fault_cause(f, "%s", more);
 	fault_fix(f, "use %s", call);

@@ -69,7 +69,7 @@ int __wrap_listener_open(struct listener *d, const char *address, uint16_t port,
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 
 	(void)address;
-	fault_phase(f, "listening for the client");
+	fault_phase(f, PHASE_LISTEN);
 	*d = LISTENER_CLOSED;
 	d->stop = stop;
 	pending_init(&d->pending);

@@ -38,7 +38,7 @@ static void the_whole_message(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	fault_phase(&f, "registering memory");
+	fault_phase(&f, PHASE_REGISTER);
 	assert_int_equal(fault_raise(&f, FAULT_LOCAL, ENOMEM, "ibv_reg_mr(%s)", "8 MiB"), -1);
 	assert_int_equal(fault_cause(&f, "RLIMIT_MEMLOCK is %s", "64 KiB"), -1);
 	assert_int_equal(fault_fix(&f, "ulimit -l %s", "unlimited"), -1);
@@ -108,12 +108,28 @@ static void parts_may_be_missing(void **state)
 static void the_peer_is_named(void **state)
 {
 	struct fault f = {
-		.code = FAULT_PEER, .from_peer = true, .phase = "connecting", .call = "qp"};
+		.code = FAULT_PEER, .from_peer = true, .phase = PHASE_CONNECT_QPS, .call = "qp"};
 
 	(void)state;
-	expect_text(&f, "the other end reports: connecting: qp.");
+	expect_text(&f, "the other end reports: connecting the QPs: qp.");
 	strcpy(f.reporter, "the server (192.0.2.1:18515)");
-	expect_text(&f, "the server (192.0.2.1:18515) reports: connecting: qp.");
+	expect_text(&f, "the server (192.0.2.1:18515) reports: connecting the QPs: qp.");
+}
+
+/* Whose statement says all: "unknown option", not "reading the command line: unknown option". */
+static void a_silent_phase_is_no_part_of_the_message(void **state)
+{
+	struct fault f = {0};
+
+	(void)state;
+	fault_phase(&f, PHASE_COMMAND_LINE);
+	fault_raise(&f, FAULT_USAGE, 0, "unknown option --foo");
+	expect_text(&f, "unknown option --foo.");
+	f.from_peer = true;
+	expect_text(&f, "the other end reports: unknown option --foo.");
+	for (int i = 0; i < PHASE_COUNT; i++)
+		assert_int_equal(phase_from(phase_words((enum phase)i)), i);
+	assert_int_equal(phase_from("opening the door"), PHASE_NONE);
 }
 
 static void the_first_one_wins(void **state)
@@ -121,13 +137,13 @@ static void the_first_one_wins(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	fault_phase(&f, "first");
+	fault_phase(&f, PHASE_CONNECT);
 	fault_raise(&f, FAULT_DEADLINE, ETIMEDOUT, "connect");
 	assert_int_equal(fault_raise(&f, FAULT_LOCAL, EBADF, "close"), -1);
-	fault_phase(&f, "second");
+	fault_phase(&f, PHASE_LEAVE);
 	assert_int_equal(f.code, FAULT_DEADLINE);
 	assert_int_equal(f.errnum, ETIMEDOUT);
-	expect_text(&f, "first: connect: Connection timed out.");
+	expect_text(&f, "connecting to the server: connect: Connection timed out.");
 }
 
 /* A consequence is dropped whole: its cause must not stand behind the first one's call. */
@@ -165,7 +181,7 @@ static void clearing_forgets_all_but_the_phase(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	fault_phase(&f, "serving");
+	fault_phase(&f, PHASE_AWAIT_CLIENT);
 	fault_raise(&f, FAULT_PEER, EPIPE, "send");
 	fault_cause(&f, "gone");
 	fault_fix(&f, "look");
@@ -173,7 +189,7 @@ static void clearing_forgets_all_but_the_phase(void **state)
 	assert_false(fault_is(&f));
 	assert_int_equal(fault_exit_status(&f), 0);
 	fault_raise(&f, FAULT_LOCAL, 0, "open");
-	expect_text(&f, "serving: open.");
+	expect_text(&f, "waiting for the client: open.");
 }
 
 static void every_code_has_a_status_and_a_name(void **state)
@@ -227,11 +243,9 @@ static void long_texts_are_cut(void **state)
 	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	fault_phase(&f, text);
 	fault_raise(&f, FAULT_LOCAL, ENOMEM, "%s", text);
 	fault_cause(&f, "%s", text);
 	fault_fix(&f, "%s", text);
-	assert_int_equal(strlen(f.phase), sizeof(f.phase) - 1);
 	assert_int_equal(strlen(f.call), sizeof(f.call) - 1);
 	assert_int_equal(strlen(f.cause), sizeof(f.cause) - 1);
 	assert_int_equal(strlen(f.fix), sizeof(f.fix) - 1);
@@ -289,6 +303,7 @@ int main(void)
 		cmocka_unit_test(each_part_is_harmless),
 		cmocka_unit_test(parts_may_be_missing),
 		cmocka_unit_test(the_peer_is_named),
+		cmocka_unit_test(a_silent_phase_is_no_part_of_the_message),
 		cmocka_unit_test(the_first_one_wins),
 		cmocka_unit_test(the_causes_of_later_ones_are_dropped_too),
 		cmocka_unit_test(the_first_cause_wins),

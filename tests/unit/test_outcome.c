@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../../pairs/run/outcome.h"
-#include "base/stage.h"
+#include "base/phase.h"
 #include "../../pairs/run/program_line.h"
 
 static const char measured[] =
@@ -165,9 +165,9 @@ static void stages(void **state)
 			    : i == STAGE_DEVICE || i == STAGE_RESOURCES ? OUTCOME_CLIENT
 									  : OUTCOME_UNKNOWN);
 	}
-	assert_int_equal(stage_of("allocating the buffer"), STAGE_RESOURCES);
-	assert_int_equal(stage_of("pinning the thread"), STAGE_RESOURCES);
-	assert_int_equal(stage_of("allocating"), STAGE_OTHER);
+	assert_int_equal(phase_stage(PHASE_ALLOCATE), STAGE_RESOURCES);
+	assert_int_equal(phase_stage(PHASE_PIN), STAGE_RESOURCES);
+	assert_int_equal(phase_stage(phase_from("allocating")), STAGE_OTHER);
 }
 
 static void no_document(void **state)
@@ -177,9 +177,9 @@ static void no_document(void **state)
 	(void)state;
 	assert_string_equal(o.cause, "lost");
 	assert_string_equal(o.error, "the program was killed by signal 9");
-	o = ended("", 2 << 8, "send_lat: reading the command line: no -q. Fix: omit it.", false);
+	o = ended("", 2 << 8, "send_lat: no -q. Fix: omit it.", false);
 	assert_string_equal(o.cause, "refused");
-	assert_string_equal(o.error, "reading the command line: no -q. Fix: omit it.");
+	assert_string_equal(o.error, "no -q. Fix: omit it.");
 	assert_string_equal(o.fix, "");
 	o = ended("", 0, "", false);
 	assert_string_equal(o.cause, "other");

@@ -39,13 +39,13 @@ static void raise_and_wait(int signal, const char *name)
 	char text[256];
 
 	raise(signal);
-	fault_phase(&f, "waiting");
+	fault_phase(&f, PHASE_AWAIT_CLIENT);
 	CHECK(stop_wait(&s, -1, 0, 0, &f) == -1);
 	CHECK(s.signal == signal && s.count == 1);
 	CHECK(f.code == FAULT_INTERRUPTED && f.signal == signal);
 	CHECK(fault_exit_status(&f) == 128 + signal);
 	fault_format(&f, text, sizeof(text));
-	CHECK(strstr(text, "waiting: interrupted by ") == text);
+	CHECK(strstr(text, "waiting for the client: interrupted by ") == text);
 	CHECK(strstr(text, name));
 	CHECK(strcmp(stop_signal_name(signal), name) == 0);
 	stop_release(&s);

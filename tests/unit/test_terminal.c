@@ -119,21 +119,20 @@ static void a_fault_is_shown_in_lines(void **state)
 	struct fault f = {0};
 
 	(void)state;
-	fault_phase(&f, "opening");
 	fault_raise(&f, FAULT_LOCAL, 0, "open(%s)", "uverbs0");
-	expect_shown(&f, 80, "send_bw: opening: open(uverbs0).\r\n");
+	expect_shown(&f, 80, "send_bw: open(uverbs0).\r\n");
 	fault_fix(&f, "make it");
-	expect_shown(&f, 80, "send_bw: opening: open(uverbs0).\r\n  Fix: make it.\r\n");
+	expect_shown(&f, 80, "send_bw: open(uverbs0).\r\n  Fix: make it.\r\n");
 	fault_cause(&f, "it is\x1b not there");
 	expect_shown(&f, 80,
-		     "send_bw: opening: open(uverbs0).\r\n  it is? not there.\r\n"
+		     "send_bw: open(uverbs0).\r\n  it is? not there.\r\n"
 		     "  Fix: make it.\r\n");
 	expect_shown(&f, 20,
-		     "send_bw: opening:\r\n  open(uverbs0).\r\n  it is? not there.\r\n"
+		     "send_bw:\r\n  open(uverbs0).\r\n  it is? not there.\r\n"
 		     "  Fix: make it.\r\n");
 	/* a width that is not said limits nothing */
 	expect_shown(&f, 0,
-		     "send_bw: opening: open(uverbs0).\r\n  it is? not there.\r\n"
+		     "send_bw: open(uverbs0).\r\n  it is? not there.\r\n"
 		     "  Fix: make it.\r\n");
 }
 
