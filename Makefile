@@ -232,7 +232,7 @@ $(scripts): Makefile
 # What options a program has follows from its file with main(): see man/traits. The findings are the
 # catalogue's: see man/findings. The words of -c are those of transports.h.
 define page_rule
-$(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings common/finding/catalogue.def common/verbs/transports.h \
+$(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings $(wildcard common/finding/*.def) common/verbs/transports.h \
 		$(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
 	$$(call say,MAN,$$@)
 	@mkdir -p $$(@D)

@@ -10,6 +10,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "finding/why.h"
+
 void devnode_read(struct devnode *n, const char *name)
 {
 	const char *root = getenv("RDMARK_DEV");
@@ -43,58 +45,34 @@ void devnode_expect(struct devnode *n, unsigned major, unsigned minor)
 		n->errnum = ENXIO;
 }
 
-/* FOLDER is the length of the path's folder: a container is given that, with all nodes. */
-static int explain_denied_node(const struct devnode *n, int folder, struct fault *f)
-{
-	if (n->allowed) {
-		fault_cause(f,
-			    "This user may open %s by its mode, but the device rules (cgroup) of "
-			    "the container or unit forbid it",
-			    n->path);
-		return fault_fix(
-			f,
-			"start the container with --device=%.*s (docker, podman), or the unit with "
-			"DeviceAllow=%s rw",
-			folder, n->path, n->path);
-	}
-	if (!n->there) {
-		fault_cause(f, "User %u may not search the directory of %s", (unsigned)geteuid(),
-			    n->path);
-		return fault_fix(f, "chmod a+x %.*s", folder, n->path);
-	}
-	fault_cause(f, "User %u may not open %s: mode %04o, owner %u, group %u",
-		    (unsigned)geteuid(), n->path, n->mode, n->owner, n->group);
-	return fault_fix(f, "chmod a+rw %s, as the udev rules of rdma-core do", n->path);
-}
-
 int devnode_explain(const struct devnode *n, const char *device, struct fault *f)
 {
-	int folder = (int)(strrchr(n->path, '/') - n->path);
+	char folder[sizeof(n->path)], mode[8];
+	const struct finding_value values[FINDING_VALUES] = {{"node", n->path},
+							     {"device", device},
+							     {"folder", folder},
+							     {"mode", mode},
+							     FINDING_NUMBER("user", geteuid(), ""),
+							     FINDING_NUMBER("owner", n->owner, ""),
+							     FINDING_NUMBER("group", n->group, "")};
 
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(n->path, '/') - n->path), n->path);
+	snprintf(mode, sizeof(mode), "%04o", n->mode);
 	switch (n->errnum) {
 	case ENOENT:
 	case ENOTDIR:
-		fault_cause(f,
-			    "The kernel has %s, but its node %s does not exist: the container was "
-			    "not given the device, or udev does not run",
-			    device, n->path);
-		return fault_fix(f,
-				 "start the container with --device=%.*s (docker, podman), or with "
-				 "an RDMA device plugin's resource (Kubernetes)",
-				 folder, n->path);
+		return why_explain(f, WHY_NODE_MISSING, values);
 	case EACCES:
 	case EPERM:
-		return explain_denied_node(n, folder, f);
+		return why_explain(f,
+				   n->allowed ? WHY_NODE_RULES
+				   : n->there ? WHY_NODE_MODE
+					      : WHY_NODE_FOLDER,
+				   values);
 	case ENXIO:
 	case ENODEV:
-		fault_cause(f,
-			    "%s is no longer the node of %s: the driver was reloaded after the "
-			    "node was created, or was removed",
-			    n->path, device);
-		return fault_fix(f, "restart the container; on a host, create the nodes again with "
-				    "udevadm trigger");
+		return why_explain(f, WHY_NODE_OLD, values);
 	default:
-		fault_cause(f, "The kernel refuses to open %s, the node of %s", n->path, device);
-		return fault_fix(f, "check dmesg");
+		return why_explain(f, WHY_NODE_REFUSED, values);
 	}
 }

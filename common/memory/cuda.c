@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* NVIDIA's GPUs, through the primary context, which all CUDA versions and libraries share. */
+#include "finding/why.h"
 #include "memory/cuda.h"
 
 #include <errno.h>
@@ -265,9 +266,7 @@ static int cuda_flush(struct gpu *g, struct fault *f)
 
 	if (!g->info.can_flush) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "cuFlushGPUDirectRDMAWrites");
-		fault_cause(f, "%s or its driver does not support a flush from the host",
-			    g->info.name);
-		return fault_fix(f, "install NVIDIA driver 465 (CUDA 11.3) or newer");
+		return EXPLAIN(f, NO_FLUSH, {"gpu", g->info.name});
 	}
 	rc = CUDA_CALL(g, cuFlushGPUDirectRDMAWrites,
 		       CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,

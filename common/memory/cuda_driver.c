@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "finding/why.h"
 #include "host/sysfs.h"
 
 #define NEEDED(function)   {#function, offsetof(struct cuda_driver, function), true},
@@ -62,41 +63,30 @@ static int raise_no_library(struct fault *f)
 	if (errnum == ENOMEM)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "dlopen(" CUDA_LIBRARY ")");
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s", why ? why : "dlopen(" CUDA_LIBRARY ")");
-	fault_cause(f, "This machine or container has no NVIDIA driver library");
-	return fault_fix(f, "install the NVIDIA driver; in a container, pass the GPUs with --gpus "
-			    "all");
+	return EXPLAIN(f, NO_CUDA);
 }
 
 static int raise_old_driver(struct fault *f, int version, const char *file)
 {
+	char oldest[16];
+
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s is the driver for CUDA %d.%d", file,
 		    version / 1000, version % 1000 / 10);
-	fault_cause(f,
-		    "The NVIDIA driver is too old: GPU memory needs the driver for CUDA %d.%d or "
-		    "newer",
-		    CUDA_OLDEST / 1000, CUDA_OLDEST % 1000 / 10);
-	return fault_fix(f, "install NVIDIA driver 450 or newer");
+	snprintf(oldest, sizeof(oldest), "%d.%d", CUDA_OLDEST / 1000, CUDA_OLDEST % 1000 / 10);
+	return EXPLAIN(f, CUDA_TOO_OLD, {"cuda", oldest});
 }
 
 static int raise_missing_symbol(struct fault *f, const char *name, const char *file)
 {
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s has no %s", file, name);
-	fault_cause(f, "The file is not the NVIDIA driver's library, or it is damaged");
-	return fault_fix(f, "reinstall the NVIDIA driver; check LD_LIBRARY_PATH");
+	return EXPLAIN(f, NOT_CUDA);
 }
 
 static int explain_no_device(struct fault *f)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
-	if (visible) {
-		fault_cause(f, "CUDA_VISIBLE_DEVICES is '%s', which hides all GPUs", visible);
-		return fault_fix(f, "unset CUDA_VISIBLE_DEVICES, or name a GPU in it");
-	}
-	fault_cause(f, "The driver is loaded, but finds no GPU");
-	return fault_fix(f,
-			 "check nvidia-smi and lspci -d 10de:; in a container, pass the GPUs with "
-			 "--gpus all");
+	return visible ? EXPLAIN(f, CUDA_HIDDEN, {"visible", visible}) : EXPLAIN(f, CUDA_NO_GPU);
 }
 
 static int explain_driver_mismatch(struct fault *f, const char *file)
@@ -104,24 +94,20 @@ static int explain_driver_mismatch(struct fault *f, const char *file)
 	char kernel[64];
 
 	sysfs_read(kernel, sizeof(kernel), "module/nvidia/version");
-	fault_cause(f, "The kernel module (%s) and %s have different versions",
-		    kernel[0] ? kernel : "nvidia", file);
-	return fault_fix(f, "reboot, or reload the nvidia modules; in a container, use the host's "
-			    "library");
+	return EXPLAIN(f, CUDA_VERSIONS, {"module", kernel[0] ? kernel : "nvidia"}, {"file", file});
 }
 
 static int explain_not_starting(struct fault *f)
 {
 	char text[64];
+	bool module = sysfs_read(text, sizeof(text), "module/nvidia/version") == 0;
+	bool uvm = sysfs_read(text, sizeof(text), "module/nvidia_uvm/initstate") == 0;
 
-	if (sysfs_read(text, sizeof(text), "module/nvidia/version"))
-		fault_cause(f, "The kernel module nvidia is not loaded");
-	else if (sysfs_read(text, sizeof(text), "module/nvidia_uvm/initstate"))
-		fault_cause(f, "The kernel module nvidia is loaded, but nvidia_uvm is not");
-	else
-		fault_cause(f, "The driver does not start, although its kernel modules are loaded");
-	return fault_fix(f, "modprobe nvidia nvidia_uvm; check dmesg for NVRM and Xid, and that "
-			    "this user may open /dev/nvidia*");
+	return EXPLAIN(f, CUDA_NOT_STARTING,
+		       {!module ? "no_module"
+			: !uvm  ? "no_uvm"
+				: "loaded",
+			""});
 }
 
 /* Raise the fault that cuInit() returned RC, with cause and fix. Returns -1. */
@@ -132,16 +118,11 @@ static int raise_init_failed(struct fault *f, CUresult rc, const char *file)
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "cuInit: %s (%d)", cuda_error_name((int)rc), (int)rc);
 	switch ((int)rc) {
 	case CUDA_ERROR_STUB_LIBRARY:
-		fault_cause(f, "%s is the CUDA toolkit's stub for linking, not the driver", file);
-		return fault_fix(f, "remove the toolkit's stubs directory from LD_LIBRARY_PATH and "
-				    "ld.so.conf; install the NVIDIA driver");
+		return EXPLAIN(f, CUDA_STUB, {"file", file});
 	case CUDA_ERROR_NO_DEVICE:
 		return explain_no_device(f);
 	case CUDA_ERROR_SYSTEM_NOT_READY:
-		fault_cause(f, "The GPUs are connected by NVSwitches, which the fabric manager has "
-			       "not set up");
-		return fault_fix(f, "systemctl start nvidia-fabricmanager; its version must be the "
-				    "driver's");
+		return EXPLAIN(f, FABRIC_MANAGER);
 	case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
 		return explain_driver_mismatch(f, file);
 	default:

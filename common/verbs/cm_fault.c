@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host/devnode.h"
+#include "finding/why.h"
 #include "host/sysfs.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
@@ -37,8 +38,7 @@ int cm_check(struct fault *f)
 	if (n.there || n.errnum != ENOENT ||
 	    sysfs_resolve(path, sizeof(path), "class/misc/rdma_cm") == 0)
 		return devnode_explain(&n, "rdma_cm", f);
-	fault_cause(f, "The kernel module rdma_ucm is not loaded");
-	return fault_fix(f, "modprobe rdma_ucm, or omit -R");
+	return EXPLAIN(f, CM_NO_MODULE);
 }
 
 struct connection_text {
@@ -63,35 +63,20 @@ static const char *netdev_name(const struct cm *c)
 
 static int explain_no_address(const struct cm *c, int err, struct fault *f)
 {
-	if (err == ENODEV || err == EADDRNOTAVAIL) {
-		fault_cause(f,
-			    "The route to %s does not use an RDMA device; the netdev of %s is %s",
-			    c->peer_name, c->device->device, netdev_name(c));
-		return fault_fix(f,
-				 "give %s an address that reaches %s (see `ip route get`), or name "
-				 "the RDMA devices with -d on both ends",
-				 netdev_name(c), c->peer_name);
-	}
-	fault_cause(f, "%s has no route to %s, or no neighbour entry for it", netdev_name(c),
-		    c->peer_name);
-	return fault_fix(f, "check with `ping -I %s %s`", netdev_name(c), c->peer_name);
+	return why_explain(
+		f, err == ENODEV || err == EADDRNOTAVAIL ? WHY_CM_OTHER_ROUTE : WHY_CM_NO_ROUTE,
+		WHY_VALUES({"peer", c->peer_name}, {"device", c->device->device},
+			   {"netdev", netdev_name(c)}));
 }
 
 /* Explain that rdma_cm found no path. Users often try the loopback interface first, so it has its
  * own text. */
 static int explain_no_path(const struct cm *c, struct fault *f)
 {
-	if (strcmp(c->device->netdev, "lo") == 0) {
-		fault_cause(f, "rdma_cm does not support the loopback interface, and %s is on it",
-			    c->device->device);
-		return fault_fix(f,
-				 "name an RDMA device on another netdev with -d, and use its "
-				 "address%s",
-				 cm_or_omit(c->device));
-	}
-	fault_cause(f, "The subnet manager gave no path, or rdma_cm cannot use the interface %s",
-		    netdev_name(c));
-	return fault_fix(f, "check with rping between the two addresses%s", cm_or_omit(c->device));
+	return why_explain(f,
+			   strcmp(c->device->netdev, "lo") == 0 ? WHY_CM_LOOPBACK : WHY_CM_NO_PATH,
+			   WHY_VALUES({"device", c->device->device}, {"netdev", netdev_name(c)},
+				      {"or_omit", cm_or_omit(c->device)}));
 }
 
 int cm_route_fault(const struct cm *c, int errnum, struct fault *f)
@@ -104,21 +89,15 @@ static int explain_rejection(const struct cm *c, int reason, struct fault *f)
 {
 	switch (reason) {
 	case REJECTED_BY_PEER:
-		fault_cause(f, "Another server listens there, or the server has given up on this "
-			       "client");
-		return fault_fix(f, "check the server's output");
+		return EXPLAIN(f, CM_REFUSED);
 	case REJECTED_NO_SERVICE:
 	case -ECONNREFUSED:
-		fault_cause(f, "No server listens there through rdma_cm any more");
-		return fault_fix(f, "check the server's output");
+		return EXPLAIN(f, CM_NOBODY);
 	case REJECTED_STALE:
-		fault_cause(f, "The server's host still remembers an earlier connection of this QP "
-			       "number");
-		return fault_fix(f, "run it again after a few seconds");
+		return EXPLAIN(f, CM_STALE);
 	default:
-		return fault_cause(f,
-				   "The communication manager of %s gave reason %d (IBTA 12.6.7.2)",
-				   c->peer_name, reason);
+		return EXPLAIN(f, CM_REASON, {"peer", c->peer_name},
+			       FINDING_NUMBER("reason", reason, ""));
 	}
 }
 
@@ -141,17 +120,13 @@ int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fau
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		if (hca_explain_namespace(c->device, f))
 			return -1;
-		fault_cause(f, "The peer's communication manager does not answer: packets are lost "
-			       "or blocked");
-		return fault_fix(f, "check %s", vfault_words(hca_link(c->device))->way);
+		return EXPLAIN(f, CM_NO_ANSWER, {"way", vfault_words(hca_link(c->device))->way});
 	case RDMA_CM_EVENT_REJECTED:
 		return explain_rejection(c, e->status, f);
 	case RDMA_CM_EVENT_DISCONNECTED:
-		return fault_cause(f, "The peer exited before all QPs were connected");
+		return EXPLAIN(f, CM_PEER_GONE);
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		fault_cause(f, "%s was removed, or its driver is being reloaded",
-			    c->device->device);
-		return fault_fix(f, "check dmesg");
+		return EXPLAIN(f, CM_REMOVED, {"device", c->device->device});
 	default:
 		return -1;
 	}
@@ -161,7 +136,5 @@ int cm_late(const struct cm *c, struct fault *f)
 {
 	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT, "%u of %u QPs connected %s", c->up, c->qps->count,
 		    format_connection(c).text);
-	fault_cause(f, "The peer answers over the first connection, but not through rdma_cm");
-	return fault_fix(f, "check %s; --timeout sets the deadline",
-			 vfault_words(hca_link(c->device))->way);
+	return EXPLAIN(f, CM_LATE, {"way", vfault_words(hca_link(c->device))->way});
 }

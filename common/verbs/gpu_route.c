@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "finding/why.h"
 
 #define PROBE_BYTES 65536
 #define MOVED_BYTES ((size_t)64 << 20) /* so that it is seen among what others do */
@@ -78,9 +79,7 @@ static int check_dmabuf(const struct reg_calls *c, const struct gpu_mr_attr *att
 
 	if (!c->reg_dmabuf) {
 		fault_raise(f, FAULT_LOCAL, 0, "dlsym(ibv_reg_dmabuf_mr)");
-		fault_cause(f, "libibverbs has no ibv_reg_dmabuf_mr: rdma-core is older than "
-			       "version 34");
-		return fault_fix(f, "install a newer rdma-core");
+		return EXPLAIN(f, OLD_RDMA_CORE);
 	}
 	mr = c->reg_dmabuf(attr->pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
 	if (mr)
@@ -99,14 +98,13 @@ static int check_data_direct(const struct reg_calls *c, const struct gpu_mr_attr
 
 	if (!c->direct_path || !c->reg_direct) {
 		fault_raise(f, FAULT_LOCAL, 0, "dlvsym(mlx5dv_reg_dmabuf_mr, " MLX5_VERSION ")");
-		return fault_cause(f, "Data Direct needs a ConnectX NIC with mlx5, and rdma-core "
-				      "54 or newer");
+		return EXPLAIN(f, DATA_DIRECT_NEEDS);
 	}
 	rc = c->direct_path(attr->pd->context, path, sizeof(path));
 	if (!rc)
 		return 0;
 	fault_raise(f, FAULT_LOCAL, rc < 0 ? -rc : rc, "mlx5dv_get_data_direct_sysfs_path");
-	return fault_cause(f, "The NIC has no Data Direct function");
+	return EXPLAIN(f, NO_DATA_DIRECT);
 }
 
 /* Register the memory by its address (peermem), or the dma-buf FD that the driver exported. Returns
@@ -289,14 +287,8 @@ static int check_bar1(const struct gpu_mr_attr *attr, struct fault *f)
 	if (!g->bar1_bytes || attr->bytes <= g->bar1_bytes / 2)
 		return 0;
 	fault_raise(f, FAULT_LOCAL, 0, "%s of GPU memory", units_size(attr->bytes).text);
-	fault_cause(f,
-		    "The PCIe window to the memory of %s (BAR1) is %s, and rdmark uses at most "
-		    "half of it",
-		    g->name, units_size(g->bar1_bytes).text);
-	return fault_fix(f,
-			 "use smaller messages (-s) or fewer QPs (-q), at most %s in total; or "
-			 "enable large BARs (Above 4G, Resizable BAR) in the BIOS",
-			 units_size(g->bar1_bytes / 2).text);
+	return EXPLAIN(f, BAR1_SMALL, {"gpu", g->name}, {"bar1", units_size(g->bar1_bytes).text},
+		       {"most", units_size(g->bar1_bytes / 2).text});
 }
 
 int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *f)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "finding/why.h"
 #include "host/devnode.h"
 #include "host/sysfs.h"
 #include "verbs/vfault.h"
@@ -49,33 +50,18 @@ static bool list_elsewhere(char *list, size_t size)
 	return list[0];
 }
 
-static int explain_elsewhere(const char *devices, struct fault *f)
-{
-	fault_cause(f, "In another network namespace: %s", devices);
-	return fault_fix(f,
-			 "run there, or on the host: rdma dev set DEVICE netns NAME; or share all "
-			 "devices: rdma system set netns shared");
-}
-
 /* Explain why sysfs shows no RDMA device: it is not mounted, or no driver is loaded. */
 static int explain_none_in_kernel(struct fault *f)
 {
 	char name[SYSFS_NAME], devices[160];
 
-	if (sysfs_name(name, 0, "class")) {
-		fault_cause(f, "%s, where the kernel shows its devices, does not exist",
-			    sysfs_root());
-		return fault_fix(f,
-				 "mount -t sysfs sysfs /sys; in a container, mount the host's /sys "
-				 "read-only");
-	}
+	if (sysfs_name(name, 0, "class"))
+		return EXPLAIN(f, NO_SYSFS, {"sysfs", sysfs_root()});
 	if (list_elsewhere(devices, sizeof(devices)))
-		return explain_elsewhere(devices, f);
-	fault_cause(f, "%.100s/class/infiniband is %s: no RDMA NIC, or its driver is not loaded",
-		    sysfs_root(),
-		    sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty");
-	return fault_fix(f, "load the driver (modprobe mlx5_ib), or make a soft-RoCE device: "
-			    "modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0");
+		return EXPLAIN(f, ELSEWHERE, {"devices", devices});
+	return EXPLAIN(f, NO_DEVICE, {"sysfs", sysfs_root()},
+		       {"state",
+			sysfs_name(name, 0, "class/infiniband") == -ENOENT ? "missing" : "empty"});
 }
 
 /* Add cause and fix: why libibverbs does not list DEVICE, which the kernel has. */
@@ -83,23 +69,13 @@ static int explain_unlisted(const char *device, struct fault *f)
 {
 	struct devnode n;
 
-	if (!examine_devnode(device, &n)) {
-		bool loaded = sysfs_exists("class/infiniband_verbs");
-
-		fault_cause(f,
-			    "The kernel has %s, but the module ib_uverbs, which gives programs "
-			    "access to it, %s",
-			    device, loaded ? "does not offer it" : "is not loaded");
-		return fault_fix(f, loaded ? "check dmesg: its driver may be for the kernel only"
-					   : "modprobe ib_uverbs");
-	}
+	if (!examine_devnode(device, &n))
+		return why_explain(
+			f, sysfs_exists("class/infiniband_verbs") ? WHY_NOT_OFFERED : WHY_NO_UVERBS,
+			WHY_VALUES({"device", device}));
 	if (n.errnum)
 		return devnode_explain(&n, device, f);
-	fault_cause(f,
-		    "The kernel has %s and its node opens, but libibverbs has no provider for it",
-		    device);
-	return fault_fix(f, "install rdma-core's providers (ibverbs-providers), also in a "
-			    "container, as new as the driver");
+	return EXPLAIN(f, NO_PROVIDER, {"device", device});
 }
 
 int reach_none(int errnum, struct fault *f)
@@ -150,7 +126,8 @@ bool reach_lacks_provider(const char *device)
 int reach_unlisted(const char *device, struct fault *f)
 {
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%.60s cannot be used", device);
-	return reach_elsewhere(device) ? explain_elsewhere(device, f) : explain_unlisted(device, f);
+	return reach_elsewhere(device) ? EXPLAIN(f, ELSEWHERE, {"devices", device})
+				       : explain_unlisted(device, f);
 }
 
 /*
@@ -186,15 +163,7 @@ int reach_refused(const char *device, int errnum, struct fault *f)
 		return devnode_explain(&n, device, f);
 	}
 	vfault_raise(f, errnum, 0, "ibv_open_device(%s)", device);
-	if (!known) {
-		fault_cause(f,
-			    "The device is not in %s/class/infiniband_verbs: it was reset or "
-			    "removed",
-			    sysfs_root());
-		return fault_fix(f, "check dmesg");
-	}
-	fault_cause(f, "%s opens, so libibverbs' provider or the driver refuses the device",
-		    n.path);
-	return fault_fix(f, "check dmesg; rdma-core (ibverbs-providers) must be as new as the "
-			    "driver");
+	if (!known)
+		return EXPLAIN(f, DEVICE_GONE, {"sysfs", sysfs_root()});
+	return EXPLAIN(f, DEVICE_REFUSES, {"node", n.path});
 }

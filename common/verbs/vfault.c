@@ -10,6 +10,7 @@
 
 #include "base/cgroup.h"
 #include "base/units.h"
+#include "finding/why.h"
 #include "host/sysfs.h"
 
 /* Explain ENOMEM of a call that pins BYTES: the usual cause is RLIMIT_MEMLOCK, not the lack of
@@ -18,62 +19,34 @@ static void explain_memory(struct fault *f, size_t bytes)
 {
 	size_t now = sysfs_proc_bytes("/proc/self/status", "VmPin");
 	struct rlimit limit;
+	bool unlimited;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		return;
-	if (limit.rlim_cur == RLIM_INFINITY || now + bytes <= limit.rlim_cur) {
-		fault_cause(
-			f,
-			"RLIMIT_MEMLOCK (%s) is not the cause: the host or the device is out of "
-			"memory for the %s that the call pins",
-			limit.rlim_cur == RLIM_INFINITY ? "unlimited"
-							: units_size(limit.rlim_cur).text,
-			units_size(bytes).text);
-		fault_fix(f, "see free and dmesg; a smaller -s, -t, -r or -q pins less");
-		return;
-	}
-	fault_cause(f, "RLIMIT_MEMLOCK is %s; the call pins %s, and %s is already pinned",
-		    units_size(limit.rlim_cur).text, units_size(bytes).text, units_size(now).text);
-	fault_fix(f, "ulimit -l unlimited, or raise memlock in limits.conf or LimitMEMLOCK= of the "
-		     "service");
-}
-
-/* EAGAIN of a call that makes something: so a limit of the cgroup L says. */
-static void explain_cgroup(struct fault *f, const struct cgroup_limit *l)
-{
-	fault_cause(f,
-		    "The cgroup is limited to %s (rdma.max): a device opened is a hca_handle, each "
-		    "PD, CQ, QP and MR a hca_object",
-		    l->text);
-	fault_fix(f, "raise rdma.max of /sys/fs/cgroup%s, or use fewer QPs (-q)", l->dir);
+	unlimited = limit.rlim_cur == RLIM_INFINITY;
+	why_explain(f,
+		    unlimited || now + bytes <= limit.rlim_cur ? WHY_MEMORY_FULL : WHY_MEMLOCK,
+		    WHY_VALUES({"limit", unlimited ? "unlimited" : units_size(limit.rlim_cur).text},
+			       {"bytes", units_size(bytes).text},
+			       {"pinned", units_size(now).text}));
 }
 
 static const struct {
 	int number[2];
-	const char *cause, *fix;
+	enum why why;
 } errno_errors[] = {
-	{{ENODEV, EIO},
-	 "The device was removed or is in a fatal state",
-	 "check dmesg: the driver logs what it met"},
-	{{EPERM, EACCES},
-	 "This user lacks the permission",
-	 "allow access to /dev/infiniband/uverbs*; in a container, pass it through"},
-	{{EMFILE, ENFILE},
-	 "The process or the system has too many open files",
-	 "raise the limit on open files (ulimit -n)"},
-	{{EOPNOTSUPP, ENOSYS},
-	 "The device or its driver does not support the call",
-	 "update the driver and rdma-core, or choose another device with -d"},
+	{{ENODEV, EIO}, WHY_REMOVED},
+	{{EPERM, EACCES}, WHY_PERMISSION},
+	{{EMFILE, ENFILE}, WHY_OPEN_FILES},
+	{{EOPNOTSUPP, ENOSYS}, WHY_NOT_SUPPORTED},
 };
 
 static void explain_errno(struct fault *f, int errnum)
 {
 	for (size_t i = 0; i < sizeof(errno_errors) / sizeof(errno_errors[0]); i++)
 		if (errnum && (errno_errors[i].number[0] == errnum ||
-			       errno_errors[i].number[1] == errnum)) {
-			fault_cause(f, "%s", errno_errors[i].cause);
-			fault_fix(f, "%s", errno_errors[i].fix);
-		}
+			       errno_errors[i].number[1] == errnum))
+			why_explain(f, errno_errors[i].why, WHY_VALUES());
 }
 
 int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call, ...)
@@ -90,7 +63,7 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 	if (errnum == ENOMEM && pinned_bytes)
 		explain_memory(f, pinned_bytes);
 	else if (errnum == EAGAIN && cgroup_find("rdma.max", &l))
-		explain_cgroup(f, &l);
+		EXPLAIN(f, RDMA_MAX, {"limit", l.text}, {"folder", l.dir});
 	else
 		explain_errno(f, errnum);
 	return -1;
@@ -254,14 +227,7 @@ void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool t
 	if (!here && !there)
 		return;
 	f->cause[0] = f->fix[0] = '\0';
-	fault_cause(f,
-		    "The message is in GPU memory, which could be registered: probably %s NIC "
-		    "cannot access it, because of the IOMMU, ACS on the PCIe bridges, or a BAR of "
-		    "the GPU above the addresses that the NIC can use",
-		    here ? "this end's" : "the peer's");
-	fault_fix(f, "does the same command without --gpu work? Then boot with iommu=pt, disable "
-		     "ACS on the bridges, place the BAR lower (BIOS), or use a GPU under the NIC's "
-		     "PCIe switch");
+	EXPLAIN(f, NIC_AND_GPU, {"whose", here ? "this end's" : "the peer's"});
 }
 
 int vfault_async_event(struct fault *f, struct ibv_context *ctx, uint8_t port)

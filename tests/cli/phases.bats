@@ -15,6 +15,13 @@ load ../lib/rdmark
 	done
 }
 
+@test "every cause of the catalogue is one that a program finds" {
+	local here=$root symbol
+	for symbol in $(sed -n 's/^WHY(\([A-Z0-9_]*\),.*/\1/p' "$here/common/finding/why.def"); do
+		grep -rqE "WHY_$symbol\>|EXPLAIN\(f, $symbol\>" --include='*.c' "$here/common" || fail "nothing finds $symbol"
+	done
+}
+
 @test "the schema and rdmark-json(5) have the stages of the table" {
 	local stages
 	stages=$(sed -n '/words\[STAGES\]/,/};/p' "$root/common/base/phase.c" | grep -o '"[^"]*"' | paste -sd ' ')

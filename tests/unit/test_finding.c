@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "finding/finding.h"
+#include "finding/why.h"
 
 static char text[512];
 
@@ -140,9 +141,26 @@ static void document(void **state)
 	json_decref(j);
 }
 
+/* Cause and fix of a fault are in the words of why.def; a part whose value is not known is left out. */
+static void a_fault_says_why(void **state)
+{
+	struct fault f = {0};
+
+	(void)state;
+	fault_raise(&f, FAULT_LOCAL, 0, "export");
+	assert_int_equal(EXPLAIN(&f, EXPORT_REFUSED, {"result", "E"}, FINDING_NUMBER("number", 7, "")), -1);
+	assert_string_equal(f.cause, "The driver does not export this memory: E (7)");
+	assert_string_equal(f.fix, "");
+	fault_clear(&f);
+	fault_raise(&f, FAULT_LOCAL, 0, "again");
+	EXPLAIN(&f, CM_LATE, {"way", "the cable"});
+	assert_string_equal(f.fix, "check the cable; --timeout sets the deadline");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fault_says_why),
 		cmocka_unit_test(values),        cmocka_unit_test(shares),
 		cmocka_unit_test(catalogue),     cmocka_unit_test(more_than_fit),
 		cmocka_unit_test(faults_and_large_shares_first),
