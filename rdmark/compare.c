@@ -105,7 +105,7 @@ static void print_table(const struct compare *k)
 		disturbed |= is_disturbed(&fs->all[i]);
 	}
 	if (disturbed)
-		fprintf(stderr, RDMARK ": !: a run of it was disturbed, as its document says\n");
+		fprintf(stderr, RDMARK ": ! = at least one of its two runs was disturbed (quality in its document)\n");
 }
 
 static json_t *figure_json(const struct figure *one)
@@ -166,8 +166,8 @@ static void cannot_tell(const struct compare *k, struct fault *f)
 		    k->answers[COMPARE_CANNOT_TELL], fs->count);
 	if (lone)
 		fault_cause(to,
-			    "One connection a side: what connections differ by is not known; cannot "
-			    "tell below %g %%, and not of percentiles",
+			    "With one connection on each side, their spread is unknown: changes "
+			    "below %g %%, and those of percentiles, cannot be told",
 			    100 * COMPARE_BETWEEN);
 	else if (disturbed)
 		fault_cause(to, "%zu of them have a run that was disturbed (!)", disturbed);

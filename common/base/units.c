@@ -324,3 +324,13 @@ struct units_text unit_messages(double messages_per_s)
 	snprintf(t.text, sizeof(t.text), "%.*f M messages/s", decimals_of(v), v);
 	return t;
 }
+
+struct units_text unit_percent(double percent)
+{
+	int whole = percent >= 1 ? (int)log10(percent) + 1 : percent >= 0.1 || percent <= 0 ? 0 : -1;
+	struct units_text text = {"more than 100"};
+
+	if (percent <= 100)
+		snprintf(text.text, sizeof(text.text), "%.*f", whole < 2 ? 2 - whole : 0, percent);
+	return text;
+}

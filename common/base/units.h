@@ -78,3 +78,6 @@ const char *unit_name(bool gbits);
 struct units_text unit_number(bool gbits, double gbps);
 struct units_text unit_rate(bool gbits, double gbps);
 struct units_text unit_messages(double messages_per_s);
+
+/* "0.87", "12": two digits; an interval as wide as the value says that there is no telling. */
+struct units_text unit_percent(double percent);

@@ -229,6 +229,7 @@ static bool is_core(const struct judged *j)
 {
 	const struct run_facts *r = j->r;
 	double full = r->sender->full_share;
+	char how[64] = "never full";
 
 	if (r->lost || !(full + waits_schedule(r) < MOSTLY_FULL))
 		return false;
@@ -239,9 +240,11 @@ static bool is_core(const struct judged *j)
 		return false;
 	if (r->resent_share >= TIME_COUNTS)
 		return is_resent(j);
+	if (full >= 0.005)
+		snprintf(how, sizeof(how), "full for only %.0f %% of the run", 100 * full);
 	return LIMIT(j, true, .code = LIMIT_CORE, .end = r->sender->name,
 		     .value = {FINDING_WORD("sender", r->sender->name),
-			       FINDING_NUMBER("full", full, "share"),
+			       FINDING_NUMBER("full", full, "share"), FINDING_WORD("how", how),
 			       FINDING_WORD("advice", "use --threads, post lists (-l 32), or "
 						      "larger messages")});
 }

@@ -11,6 +11,7 @@
 #include "stat/series.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "finding/finding.h"
 #include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */
@@ -127,13 +128,6 @@ static json_t *spread_json(const struct series *s)
 			 s->max, "mean", s->mean, "cv_percent", s->cv * 100);
 }
 
-static const char *const state_name[] = {
-	[STABLE_FEW] = "few_runs",
-	[STABLE_DIFFERS] = "halves_differ",
-	[STABLE_WIDE] = "wide",
-	[STABLE_REACHED] = "reached",
-};
-
 json_t *repeat_summary(const struct repeat *r)
 {
 	struct stable st = runs_stable(r);
@@ -154,12 +148,12 @@ json_t *repeat_summary(const struct repeat *r)
 			    json_number_or_null(100 * st.mean.half / st.mean.mean));
 	if (st.mean.state != INTERVAL_KNOWN)
 		json_object_set_new(to, "interval_unknown",
-				    json_string(interval_state_name(st.mean.state)));
+				    json_string(finding_name(UNSURE_KNOWN + st.mean.state)));
 	if (!r->within_ppm)
 		return to;
 	json_object_set_new(to, "until_stable_percent", json_real((double)r->within_ppm / 1e4));
 	json_object_set_new(to, "stable", json_boolean(st.state == STABLE_REACHED));
-	json_object_set_new(to, "judged", json_string(state_name[st.state]));
+	json_object_set_new(to, "judged", json_string(finding_name(RUNS_FEW + st.state)));
 	return to;
 }
 
@@ -174,35 +168,24 @@ static struct units_text repeat_number(const struct repeat *r, double value)
 	return us;
 }
 
-/* "0.94", "9.4", "94", "940". */
-static struct units_text percent_text(double percent)
-{
-	struct units_text t;
-
-	snprintf(t.text, sizeof(t.text), "%.*f", percent < 1 ? 2 : percent < 10, percent);
-	return t;
-}
-
 /* "stable", "not stable: the second half of the runs is 2.3 % higher than the first". */
 static void add_verdict(const struct repeat *r, const struct stable *st, char *buf, size_t size)
 {
-	if (st->state == STABLE_REACHED) {
-		text_add(buf, size, "stable");
-		return;
-	}
-	text_add(buf, size, "not stable: ");
-	if (st->state == STABLE_FEW)
-		text_add(buf, size, "at least %d runs are needed", STABLE_LEAST);
-	else if (st->state == STABLE_DIFFERS)
-		text_add(buf, size, "the second half of the runs is %s %% %s than the first",
-			 percent_text(fabs(st->rise) * 100).text, st->rise > 0 ? "higher" : "lower");
-	else if (st->mean.state == INTERVAL_PHASES)
-		text_add(buf, size, "it varies in phases too long for so few runs");
-	else if (st->mean.state == INTERVAL_EVENTS)
-		text_add(buf, size, "one or two runs make most of what varies");
-	else
-		text_add(buf, size, "the mean is not known to within %.4g %%",
-			 (double)r->within_ppm / 1e4);
+	struct units_text rise = unit_percent(fabs(st->rise) * 100);
+	bool unsure = st->state == STABLE_WIDE && st->mean.state != INTERVAL_KNOWN;
+	const struct finding_facts facts = {
+		.value = {FINDING_NUMBER("least", STABLE_LEAST, ""),
+			  FINDING_WORD("rise", rise.text),
+			  FINDING_WORD("way", st->rise > 0 ? "higher" : "lower"),
+			  FINDING_WORD("what", r->latency ? "latency" : "rate"),
+			  FINDING_NUMBER("within", (double)r->within_ppm / 1e4, "%")}};
+	size_t used;
+
+	text_add(buf, size, "%s", st->state == STABLE_REACHED ? "" : "not stable: ");
+	used = strlen(buf);
+	finding_words(buf + used, size - used,
+		      finding_text(unsure ? UNSURE_KNOWN + st->mean.state : RUNS_FEW + st->state),
+		      &facts);
 }
 
 /* "5 runs", "4 of 5 runs have a rate", "none of 5 runs has a rate". */
@@ -231,7 +214,7 @@ static void add_spread(const struct repeat *r, const struct interval *mean, char
 	if (isfinite(mean->half) && mean->mean > 0)
 		text_add(buf, size, ", mean %s ± %s %% (%.4g %%)",
 			 repeat_number(r, mean->mean).text,
-			 percent_text(100 * mean->half / mean->mean).text, INTERVAL_CONFIDENCE);
+			 unit_percent(100 * mean->half / mean->mean).text, INTERVAL_CONFIDENCE);
 }
 
 const char *repeat_text(const struct repeat *r, char *buf, size_t size)

@@ -49,9 +49,10 @@ static int no_such_host(const char *host, int gai, int err, struct fault *f)
 {
 	int errnum = gai == EAI_SYSTEM ? err : gai == EAI_MEMORY ? ENOMEM : 0;
 
-	if (fault_raise(f, FAULT_USAGE, errnum, "host '%.80s'", host) && errnum == ENOMEM)
+	if (fault_raise(f, FAULT_USAGE, errnum, "cannot resolve '%.80s'%s%s", host, errnum ? "" : ": ",
+			errnum ? "" : gai_strerror(gai)) &&
+	    errnum == ENOMEM)
 		return -1;
-	fault_cause(f, "The name does not resolve: %s", gai_strerror(gai));
 	return fault_fix(f, "check the name, or use the IP address");
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "finding/finding.h"
 #include "proto/fields.h"
 #include "stat/interval.h"
 #include "stat/slices.h"
@@ -19,7 +20,7 @@
 
 static const char *unknown_word(unsigned value)
 {
-	return interval_state_name(value);
+	return finding_name(UNSURE_KNOWN + value);
 }
 
 /* clang-format off */

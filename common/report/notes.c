@@ -8,12 +8,13 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/percentile.h"
+#include "finding/finding.h"
 #include "plan/test.h"
 #include "report/report.h"
 #include "stat/interval.h"
 
-#define FELT    1  /* percent of the run in stalls that are told */
-#define LONGER  10 /* times a run that was too short */
+#define FELT   1  /* percent of the run in stalls that are told */
+#define LONGER 10 /* times a run that was too short */
 
 /* A run of seconds that need not be longer; and of those in which a rate is none. */
 #define LONG_S  10
@@ -90,8 +91,8 @@ void notes_worst(const struct report *r, const struct result_row *row)
 	bool gbits = r->about.options->output.gbits;
 	char name[192];
 
-	if (document_to_stdout(r->about.options->output.json) || r->about.options->local.persistent ||
-	    row->thread >= 0 || row->device ||
+	if (document_to_stdout(r->about.options->output.json) ||
+	    r->about.options->local.persistent || row->thread >= 0 || row->device ||
 	    row->by != (r->about.server ? RESULT_SERVER : RESULT_CLIENT))
 		return;
 	row_name(r, row, name, sizeof(name));
@@ -110,7 +111,8 @@ static void note_disturbed(const struct report *r, const struct result_row *row)
 
 	if (result_is_disturbed(row))
 		report_note(r, "%s: %sdisturbed%s: %s", row_name(r, row, name, sizeof(name)),
-			    result_may_be_disturbed(row) ? "may be " : "", r->form->table ? " (!)" : "",
+			    result_may_be_disturbed(row) ? "may be " : "",
+			    r->form->table ? " (!)" : "",
 			    result_disturbance(row, text, sizeof(text)));
 }
 
@@ -149,17 +151,6 @@ static void add_interval(struct report *r, const struct result_row *row)
 	in->rows++;
 }
 
-/* "0.87", "12": two digits; an interval as wide as the value says that there is no telling. */
-static struct units_text percent_text(double percent)
-{
-	int whole = percent >= 1 ? (int)log10(percent) + 1 : percent >= 0.1 ? 0 : -1;
-	struct units_text text = {"more than 100"};
-
-	if (percent <= 100)
-		snprintf(text.text, sizeof(text.text), "%.*f", whole < 2 ? 2 - whole : 0, percent);
-	return text;
-}
-
 /* True if REC's interval is unknown because the run was too short. */
 static bool too_short(const struct record *rec)
 {
@@ -167,21 +158,24 @@ static bool too_short(const struct record *rec)
 	       rec->plus_minus.unknown != INTERVAL_EVENTS;
 }
 
-/* Say why the average of REC, the row NAME of ROWS rows, has no interval; what to do unless ADVISED. */
+/* Say why the average of REC, the row NAME of ROWS rows, has no interval; what to do unless
+ * ADVISED. */
 static void note_unknown(const struct report *r, const struct record *rec, const char *name,
 			 unsigned rows, bool advised)
 {
-	char use[32] = ""; /* what varies in so long a run varies in a longer one */
+	char why[128], use[32] = ""; /* what varies in so long a run varies in a longer one */
 
 	if (too_short(rec)) /* note_too_short() says so */
 		return;
 	if (rec->seconds < LONG_S && !advised)
 		snprintf(use, sizeof(use), "; use -D %.0f", fmax(1, round(LONGER * rec->seconds)));
-	report_note(r, "no ± (uncertainty)%s%s: %s%s", rows > 1 ? " at " : "", rows > 1 ? name : "",
-		    rec->plus_minus.unknown == INTERVAL_EVENTS
-			    ? "one or two events made most of the variation"
-		    : r->about.test->latency ? "the latency varies in long phases"
-					     : "the rate varies in long phases",
+	finding_words(why, sizeof(why),
+		      finding_text(rec->plus_minus.unknown == INTERVAL_EVENTS ? UNSURE_EVENTS
+									      : UNSURE_PHASES),
+		      &(struct finding_facts){
+			      .value = {FINDING_WORD("what", r->about.test->latency ? "latency"
+										    : "rate")}});
+	report_note(r, "± unknown%s%s: %s%s", rows > 1 ? " at " : "", rows > 1 ? name : "", why,
 		    use);
 }
 
@@ -216,7 +210,7 @@ static void note_interval(const struct report *r, const struct record *rec)
 			    r->about.test->latency ? "latency" : "rate");
 	else
 		report_note(r, "%s ± %s %% (%g %%, %" PRIu64 " slices)",
-			    rounded_text(r, rec, percent).text, percent_text(percent).text,
+			    rounded_text(r, rec, percent).text, unit_percent(percent).text,
 			    INTERVAL_CONFIDENCE, rec->plus_minus.slices);
 }
 
@@ -231,7 +225,7 @@ static void print_intervals(const struct report *r, bool advised)
 		note_interval(r, &in->worst);
 	else if (in->rows)
 		report_note(r, "averages ± %s to %s %% (%g %%), the widest at %s",
-			    percent_text(in->least_percent).text, percent_text(worst).text,
+			    unit_percent(in->least_percent).text, unit_percent(worst).text,
 			    INTERVAL_CONFIDENCE, in->worst_name);
 }
 
@@ -267,18 +261,15 @@ static double add_missing_percentiles(const struct report *r, const struct recor
 				      size_t size)
 {
 	struct columns all = columns_of(r, rec, false);
-	double times = 0;
+	double times = 0, samples = (double)percentile_samples(rec);
 
-	if (!r->form->table || !r->about.test->latency)
-		return 0;
 	for (const struct column *c = all.column; c < all.column + all.count; c++) {
 		const struct percentile *p = percentile_of(c->field);
 
-		if (!p || percentile_known(rec, p->field))
+		if (!p || percentile_known(rec, p->field) || !r->form->table)
 			continue;
 		text_add(buf, size, "%s%s", buf[0] ? ", " : "", p->words);
-		times = fmax(times, (double)percentile_needs(p) /
-					    fmax(1, (double)percentile_samples(rec)));
+		times = fmax(times, samples > 0 ? (double)percentile_needs(p) / samples : LONGER);
 	}
 	return times;
 }
@@ -291,12 +282,9 @@ static bool note_too_short(const struct report *r)
 {
 	const struct amount *a = &r->notes.enough;
 	const struct intervals_shown *in = &r->notes.interval;
-	double s = shortest_s(a);
+	double s = shortest_s(a), times, longer = 1;
 	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
-	bool unknown = in->rows && isnan(in->worst.plus_minus.percent) &&
-		       (unsure || in->worst.seconds < LONG_S);
-	char lacks[160] = "", had[160] = "", use[48] = "";
-	double times, longer = 1;
+	char lacks[160] = "", had[160] = "";
 
 	if (r->about.server || !a->sizes)
 		return false;
@@ -304,22 +292,8 @@ static bool note_too_short(const struct report *r)
 	times = add_missing_percentiles(r, &a->fewest, lacks, sizeof(lacks));
 	if (!unsure && !brief && times == 0)
 		return false;
-	if (unknown)
-		longer = fmax(longer, ceil(LONGER * in->worst.seconds));
-	longer = fmax(longer, ceil(times * a->fewest.seconds));
-	if (times > 0 && !percentile_samples(&a->fewest))
-		text_add(use, sizeof(use), "a longer run");
-	else if (unknown || brief || experiment_endless(&r->about.options->experiment))
-		text_add(use, sizeof(use), "-D %.0f", longer);
-	else
-		text_add(use, sizeof(use), "-n %.0f",
-			 ceil(round(times * (double)percentile_samples(&a->fewest)) /
-			      fmax(1, a->fewest.qps)));
-	if (!unsure && !brief) {
-		report_note(r, "%" PRIu64 " samples are too few for %s; use %s",
-			    percentile_samples(&a->fewest), lacks, use);
-		return true;
-	}
+	if (in->rows && isnan(in->worst.plus_minus.percent))
+		longer = LONGER * in->worst.seconds;
 	if (unsure && in->rows > 1)
 		text_add(had, sizeof(had), "%s: ", in->worst_name);
 	else if (a->sizes > 1)
@@ -328,8 +302,9 @@ static bool note_too_short(const struct report *r)
 		 units_about_ns(1e9 * (unsure ? in->worst.seconds : s)).text);
 	if (times > 0)
 		text_add(had, sizeof(had), ", %" PRIu64 " samples", percentile_samples(&a->fewest));
-	report_note(r, "too short (%s) for %s; use %s", had,
-		    lacks[0] ? lacks : "an average that repeats", use);
+	report_note(r, "too short (%s) for %s; use -D %.0f", had,
+		    lacks[0] ? lacks : "an average that repeats",
+		    ceil(fmax(1, fmax(longer, times * a->fewest.seconds))));
 	return true;
 }
 

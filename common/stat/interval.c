@@ -18,18 +18,6 @@
 #define STEADY        1e-4 /* of the mean: a smaller deviation is no reason not to promise */
 #define EVENT_SHARE   0.5  /* of the variance */
 
-const char *interval_state_name(enum interval_state state)
-{
-	static const char *const name[] = {
-		[INTERVAL_KNOWN] = "known",
-		[INTERVAL_FEW] = "few_values",
-		[INTERVAL_EVENTS] = "few_events",
-		[INTERVAL_PHASES] = "long_phases",
-	};
-
-	return name[state];
-}
-
 double interval_p(double t, double freedom)
 {
 	return beta_incomplete(freedom / 2, 0.5, freedom / (freedom + t * t));

@@ -13,7 +13,7 @@
 #define INTERVAL_CONFIDENCE 95.0 /* percent, by default */
 #define INTERVAL_MIN_VALUES 8    /* fewer say nothing of how they correlate */
 
-/* Why no interval is promised. The order is that of the checks. */
+/* Why no interval is promised. The order is that of the checks, and of the catalogue (UNSURE_…). */
 enum interval_state {
 	INTERVAL_KNOWN,
 	INTERVAL_FEW,    /* fewer than INTERVAL_MIN_VALUES */
@@ -27,9 +27,6 @@ struct interval {
 	enum interval_state state;
 	double time; /* correlation time in values; 1: independent */
 };
-
-/* "known", "few_values", "few_events", "long_phases". */
-const char *interval_state_name(enum interval_state state);
 
 /*
  * Half the width of an interval of CONFIDENCE percent (more than 0, less than 100), in standard

@@ -15,6 +15,7 @@
 
 #define STABLE_LEAST 10 /* values. Chosen. */
 
+/* In the order of the catalogue (RUNS_…). */
 enum stable_state {
 	STABLE_FEW,     /* fewer than STABLE_LEAST */
 	STABLE_DIFFERS, /* the second half is not like the first */

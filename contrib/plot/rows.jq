@@ -114,7 +114,7 @@ def subject: [([.[].options.test] | unique | join(", ")),
 
 # Said where measurements were repeated.
 def repeats: [.[].at[].rows | length] | [min, max]
-	| if .[1] == 1 then empty else "\(if .[0] == .[1] then .[0] else "\(.[0]) to \(.[1])" end) runs each: the median, from least to most" end;
+	| if .[1] == 1 then empty else "\(if .[0] == .[1] then .[0] else "\(.[0]) to \(.[1])" end) runs each: median; bars: lowest to highest" end;
 
 # Of both directions and of one: as unlike as they come.
 def notes($runs):

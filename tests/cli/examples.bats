@@ -554,17 +554,17 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	export MIN_PERCENT=0 MAX_P99_US=0 DURATION=0.1 PATIENCE=20
 	example health-check no..host
 	ended example 2
-	says example.err 'no..host: write_bw: ' 'The name does not resolve'
+	says example.err 'no..host: write_bw: ' 'cannot resolve '
 	says_no example.err drain
 	PATIENCE=0 BW_PORT=$nobody LAT_PORT=$nobody example health-check no..host "$host"
 	ended example 77
 	says_no example.err drain
 	example gpu-check no..host
 	ended example 2
-	says example.out 'The name does not resolve'
+	says example.out 'cannot resolve '
 	example trend t.csv no..host
 	ended example 2
-	says example.err 'The name does not resolve'
+	says example.err 'cannot resolve '
 	TESTS=write_bw QPS=1 SIZES='64 9zz' ITERS=5 example sweep
 	ended example 2
 	says example.err "invalid value '9zz'"

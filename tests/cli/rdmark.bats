@@ -144,7 +144,7 @@ answers() {
 	bandwidth 95 0.5 >c.json
 	compare a.json c.json
 	((status == 0))
-	[[ $output == *'-5.00 %'*'0.67 %  cannot tell' && $stderr == *'One connection a side'*'Fix: measure both again with --reconnect 5.' ]]
+	[[ $output == *'-5.00 %'*'0.67 %  cannot tell' && $stderr == *'With one connection on each side'*'Fix: measure both again with --reconnect 5.' ]]
 	bandwidth 90 >unknown.json
 	compare a.json unknown.json
 	[[ $output == *' ?  cannot tell' ]]

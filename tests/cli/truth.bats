@@ -127,7 +127,7 @@ sure() {
 
 @test "an average of one event is known to nobody" {
 	scripted "$lazy gap=10*20000,2000*2000" write_bw -s 1000 -n 22000 -N
-	says client.err 'no ± (uncertainty): one or two events made most of the variation'
+	says client.err '± unknown: one or two outliers make most of the variation'
 	(($(grep -o 'use -D [0-9]*' client.err | wc -l) == 1)) || fail 'not one advice'
 	json c.json '.results[0] | .plus_minus_percent == null and .plus_minus_unknown == "few_events"'
 	scripted "$lazy gap=100*20000,120*20000" write_bw -s 1000 -n 40000 -N
