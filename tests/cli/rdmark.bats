@@ -183,7 +183,7 @@ answers() {
 	compare a.json b.json --json
 	answers cannot_tell cannot_tell cannot_tell
 	jq -e '[.changes[].plus_minus_percent | type] == ["number", "null", "null"]' <<<"$output"
-	[[ $stderr == *'below 7 %, and not of percentiles. Fix: measure both again with --reconnect 5.' ]]
+	[[ $stderr == *'below 7 %, and those of percentiles, cannot be told. Fix: measure both again with --reconnect 5.' ]]
 	runs latency '2 1.9 3' '2 1.91 3' '2 1.89 3' '2 1.9 3' '2 1.9 3' >a.json
 	runs latency '2 2.9 3' '2 2.91 3' '2 2.89 3' '2 2.9 3' '2 2.9 3' >b.json
 	compare a.json b.json
