@@ -1,10 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The "done" message, in which an end tells what it found. */
+/* The messages "done" and "over", in which an end tells what it found; and what was lost. */
+#include "endpoint/worker.h"
 #include "measure/meter.h"
 #include "measure/results.h"
 #include "measure/together.h"
 #include "plan/test.h"
 #include "proto/fields.h"
+
+/*
+ * True if messages may be lost unnoticed, and the receiver counts them: of a stream whose messages
+ * consume receives; a receiver without them polls memory. A ping-pong's client counts itself.
+ */
+static bool receiver_counts(const struct endpoint *ep)
+{
+	return experiment_loses(&ep->options->experiment) && !ep->test->latency &&
+	       (ep->test->receives != RECEIVES_NONE || ep->immediate);
+}
+
+/*
+ * Set the rates of REC, a sender's record with its losses, to those of the messages that arrived,
+ * but no higher than those of RECEIVER, the record of the end that received (NULL: none). sent_gbps
+ * keeps the rate at which messages were sent.
+ */
+static void rate_arrived_only(struct record *rec, const struct record *receiver)
+{
+	if (!rec->messages || !(rec->seconds > 0))
+		return;
+	rec->sent_gbps = rec->bandwidth_gbps;
+	rec->timed_messages = rec->messages > rec->lost ? rec->messages - rec->lost : 0;
+	record_set_rates(rec, rec->seconds);
+	if (receiver && receiver->seconds > 0 && receiver->messages_per_s < rec->messages_per_s) {
+		rec->timed_messages = receiver->timed_messages;
+		record_set_rates(rec, receiver->seconds);
+	}
+	if (receiver && receiver->plus_minus.slices)
+		rec->plus_minus = receiver->plus_minus;
+	/* The peak is for sent messages; for arrived ones only the average is known. */
+	if (rec->lost && rec->bandwidth_peak_gbps > 0)
+		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
+}
+
+/* The number of messages that worker I's peer says it has sent, in its "done" message. */
+static uint64_t sent_to(const json_t *done, unsigned i)
+{
+	return (uint64_t)json_integer_value(
+		json_array_get(json_object_get(done, "messages"), i));
+}
+
+/* With -g: what has come to each QP of the messages in DONE. */
+static json_t *count_receivers(struct measure *ms, const json_t *done)
+{
+	uint64_t copies = experiment_copies(&ms->options->experiment);
+	json_t *to = json_array();
+
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		struct worker *t = &ms->ep->worker[i];
+		uint64_t sent = sent_to(done, i) / copies;
+
+		for (unsigned qp = 0; qp < t->qps.count; qp++) {
+			uint64_t came = recv_queue_arrived(&t->receives, qp);
+
+			json_array_append_new(
+				to, json_pack("{s:I, s:I}", "received", (json_int_t)came, "lost",
+					      (json_int_t)(sent > came ? sent - came : 0)));
+		}
+	}
+	return to;
+}
+
+void loss_count(struct measure *ms, const json_t *done)
+{
+	json_decref(ms->receivers);
+	ms->receivers = NULL;
+	if (!done || !receiver_counts(ms->ep))
+		return;
+	for (unsigned i = 0; i < ms->ep->workers; i++) {
+		struct meter *t = &ms->meter[i];
+		uint64_t arrived = (t->round.arrivals ? &t->arrivals : &t->round)->result.messages;
+
+		t->lost = sent_to(done, i) > arrived ? sent_to(done, i) - arrived : 0;
+	}
+	if (ms->options->experiment.mcg)
+		ms->receivers = count_receivers(ms, done);
+}
+
+/* Of the messages that SENDER's worker I has sent, so many were LOST. */
+static void set_lost(struct found *sender, unsigned i, uint64_t lost)
+{
+	sender->workers[i].lost = lost;
+	sender->record.lost += lost;
+	rate_arrived_only(&sender->workers[i], NULL);
+}
+
+/* With -g: keep what came to each QP of the peer, as its message OVER says. */
+static int read_receivers(struct measure *ms, const json_t *over)
+{
+	json_t *of = json_object_get(over, "receivers"), *one;
+	uint64_t count;
+	size_t i;
+
+	if (message_has(over, "receivers",
+			json_array_size(of) == ms->ep->workers * ms->options->experiment.mcg,
+			ms->fault))
+		return -1;
+	json_array_foreach (of, i, one)
+		if (message_u64(one, "received", RECORD_COUNT_MAX, &count, ms->fault) ||
+		    message_u64(one, "lost", RECORD_COUNT_MAX, &count, ms->fault))
+			return -1;
+	ms->receivers = json_incref(of);
+	return 0;
+}
+
+/* What WORKER of this end sent and, by the peer's message OVER, lost. */
+static int read_lost(struct found *mine, const struct meter *worker, const json_t *over)
+{
+	unsigned i = worker->worker->index;
+	json_t *lost = json_array_get(json_object_get(over, "lost"), i);
+	uint64_t sent = results_copies(worker) * worker->round.result.messages;
+
+	set_lost(mine, i, (uint64_t)json_integer_value(lost));
+	return message_has(over, "lost", mine->workers[i].lost <= sent, worker->ep->fault);
+}
+
+int loss_share(struct measurement *meas, const json_t *over)
+{
+	struct meter *all = meas->ms->meter;
+	const struct endpoint *ep = all->ep;
+	struct found *mine = &meas->mine, *theirs = &meas->theirs;
+	bool both = meas->attr.both, follows = both || !over;
+
+	if (!receiver_counts(ep))
+		return 0;
+	if (over && message_numbers(over, "lost", ep->workers, INT64_MAX, ep->fault))
+		return -1;
+	for (unsigned i = 0; i < ep->workers; i++) {
+		if (over && read_lost(mine, &all[i], over))
+			return -1;
+		if (follows)
+			set_lost(theirs, i, all[i].lost);
+	}
+	/* In both directions, no record is of an end that received. */
+	if (over)
+		rate_arrived_only(&mine->record, !both && theirs->measured ? &theirs->record : NULL);
+	if (follows)
+		rate_arrived_only(&theirs->record, !both && mine->measured ? &mine->record : NULL);
+	return over && ep->options->experiment.mcg ? read_receivers(meas->ms, over) : 0;
+}
 
 /* Read the record FROM, which must be of this round, into REC. */
 static int read_record(const struct endpoint *ep, const struct round_attr *attr, struct record *rec,
@@ -60,6 +201,19 @@ static int read_resent(struct measurement *meas, const json_t *done)
 	return 0;
 }
 
+/*
+ * Limit the rate of RECEIVER to SENDER's: who polls late, and finds its whole queue full, would
+ * otherwise seem faster.
+ */
+static void cap_rate(struct record *receiver, const struct record *sender)
+{
+	if (receiver->messages_per_s * record_copies(receiver) * sender->seconds <=
+	    (double)receiver->messages)
+		return;
+	receiver->timed_messages = receiver->messages;
+	record_set_rates(receiver, sender->seconds);
+}
+
 int results_read(struct measurement *meas, const json_t *done)
 {
 	const json_t *record = json_object_get(done, "record");
@@ -71,6 +225,10 @@ int results_read(struct measurement *meas, const json_t *done)
 	    read_parts(meas->ms->ep, &meas->attr, theirs, done))
 		return -1;
 	theirs->measured = record;
+	if (!meas->watch->leader && meas->mine.measured)
+		cap_rate(&meas->mine.record, &theirs->record);
+	if (meas->attr.both && together_read(&meas->both, done, meas->ms->fault))
+		return -1;
 	return read_resent(meas, done);
 }
 
@@ -92,20 +250,37 @@ static void describe_parts(const struct endpoint *ep, const struct found *mine, 
 	json_decref(devices);
 }
 
-json_t *results_message(struct measurement *meas)
+/* Add to M the numbers of each worker's messages, those sent again and those of the peer's lost. */
+static void describe_messages(const struct meter *all, json_t *m)
+{
+	json_t *messages = json_array(), *lost = json_array();
+	uint64_t resent = 0;
+
+	for (unsigned i = 0; i < all->ep->workers; i++) {
+		const struct round_result *r = &all[i].round.result;
+
+		resent += r->resent;
+		json_array_append_new(
+			messages, json_integer((json_int_t)(results_copies(&all[i]) * r->messages)));
+		json_array_append_new(lost, json_integer((json_int_t)all[i].lost));
+	}
+	json_object_set_new(m, "messages", messages);
+	if (all->ep->test->latency)
+		json_object_set_new(m, "resent", json_integer((json_int_t)resent));
+	if (receiver_counts(all->ep))
+		json_object_set(m, "lost", lost);
+	json_decref(lost);
+}
+
+json_t *results_message(struct measurement *meas, const char *type)
 {
 	const struct meter *all = meas->ms->meter;
 	const struct found *mine = &meas->mine;
-	json_t *m = message_new("done"), *messages = json_array();
+	json_t *m = message_new(type);
 
-	for (unsigned i = 0; i < all->ep->workers; i++)
-		json_array_append_new(messages,
-				      json_integer((json_int_t)(results_copies(&all[i]) *
-								all[i].round.result.messages)));
-	json_object_set_new(m, "messages", messages);
+	describe_messages(all, m);
 	if (meas->ms->receivers)
 		json_object_set(m, "receivers", meas->ms->receivers);
-	loss_describe(all, m);
 	conditions_describe(meas, m);
 	if (meas->attr.both && mine->measured)
 		together_describe(&meas->both, all, m);

@@ -91,13 +91,13 @@ void measure_release(struct measure *ms); /* between endpoint_quiesce() and endp
  */
 bool measure_keeps_samples(const struct options *o, const struct repeat *r);
 
-/* Bidirectional round: how many messages each end had sent at which time (together.h). */
+/* Bidirectional round: when both ends sent, and how many messages meanwhile (together.h). */
 struct both_ways {
-	uint64_t begin_ns;     /* the common start time by this end's clock; 0: none */
-	uint64_t apart_ns;     /* the peer's clock minus this end's */
-	struct slices sent[2]; /* over time, by this end's clock in ns; of this end, of the peer */
-	unsigned marks[2];     /* number of marks that they come from */
-	uint64_t span_ns[2];   /* start and end of the time when both sent; equal: never */
+	uint64_t go_ticks; /* by this end's clock: when the round began */
+	struct both_part {
+		double began_ns, ended_ns; /* its first post, its last completion: since then */
+		double messages;           /* those while both sent */
+	} part[2];                         /* of this end, of the peer; ended_ns 0: unknown */
 };
 
 /* What the client requests for a round. */

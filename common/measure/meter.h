@@ -20,7 +20,6 @@ struct meter {
 	bool peak_ready;
 	struct verify *verify; /* NULL: without --verify */
 	/* for the current round: */
-	const struct both_ways *both; /* NULL: it has one direction */
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
 	struct paced paced;           /* with --rate_limit, and a load's */
 	uint64_t lost;                /* of the messages that the peer sent */

@@ -88,6 +88,23 @@ static void on_progress(void *arg, struct progress *p, bool live)
 	ms->audience.interval(ms->report, p);
 }
 
+/* The loops have sent, or have received, all their messages: stop recording CPU use and conditions. */
+static void stop_recording(struct measurement *meas)
+{
+	usage_stop(&meas->usage);
+	conditions_stop(meas);
+}
+
+/* Called by the watch when all workers have sent all messages, and may receive: "done". */
+static json_t *on_sent(void *arg)
+{
+	struct measurement *meas = arg;
+
+	stop_recording(meas);
+	results_measure(meas);
+	return results_message(meas, "done");
+}
+
 /* A watch for this round. PASSIVE: no loop runs at this end, so it makes no progress. */
 static struct watch new_watch(struct measurement *meas, bool leads, bool follows)
 {
@@ -116,7 +133,9 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 			  .expected_ns = endless ? attr->duration_ns : 0,
 			  .quiet_ns = transport_quiet_ns(experiment_transport(&ms->options->experiment),
 							 attr->message_bytes)},
+		.await_over = attr->both && !ms->ep->server,
 		.on_progress = on_progress,
+		.on_sent = on_sent,
 		.arg = meas,
 	};
 }
@@ -133,43 +152,32 @@ static int run_loop(struct meter *t, round_loop *loop)
 	return rc;
 }
 
-static int lead_part(struct measurement *meas, struct meter *t)
+/* A worker's loops: it leads, follows, or sends all messages and receives meanwhile, then the rest. */
+static int run_loops_of(struct measurement *meas, struct meter *t)
 {
-	return run_loop(t, loop_of(t->ep, meas->attr.kind, false));
-}
+	struct watch *w = meas->watch;
+	round_loop *follow = loop_of(t->ep, meas->attr.kind, true);
 
-static int follow_part(struct measurement *meas, struct meter *t)
-{
-	return run_loop(t, loop_of(t->ep, meas->attr.kind, true));
-}
-
-/* Both directions: send all messages and receive meanwhile, then receive the rest. */
-static int both_part(struct measurement *meas, struct meter *t)
-{
-	round_loop *then = t->worker->qps.rx_depth ? loop_of(t->ep, 0, true) : NULL;
-
-	if (run_loop(t, loop_of(t->ep, 0, false)))
+	if (!w->leader)
+		return run_loop(t, follow);
+	if (run_loop(t, loop_of(t->ep, meas->attr.kind, false)))
 		return -1;
+	if (!w->follower)
+		return 0;
 	if (atomic_fetch_sub(&meas->sending, 1) == 1)
-		watch_sent(meas->watch);
-	return then ? then(&t->arrivals) : 0;
+		watch_sent(w);
+	return follow && t->worker->qps.rx_depth ? follow(&t->arrivals) : 0;
 }
-
-/* A part of a round for each worker. */
-struct job {
-	struct measurement *meas;
-	int (*part)(struct measurement *meas, struct meter *t);
-};
 
 /* All workers begin together. If one fails, abort all others. */
 static int run_part(void *arg, unsigned i)
 {
-	struct job *job = arg;
-	struct meter *t = &job->meas->ms->meter[i];
+	struct measurement *meas = arg;
+	struct meter *t = &meas->ms->meter[i];
 	int rc;
 
 	pool_meet(&t->ep->pool);
-	rc = meter_turns(t) ? -1 : job->part(job->meas, t);
+	rc = meter_turns(t) ? -1 : run_loops_of(meas, t);
 	turns_end(&t->turns);
 	return rc ? endpoint_abort(t->ep) : 0;
 }
@@ -207,25 +215,17 @@ static void find_cause(struct endpoint *ep, struct link *l, struct watch *w)
 		*f = w->fault;
 }
 
-/* The loops have sent, or have received, all their messages: stop recording CPU use and conditions. */
-static void stop_recording(struct measurement *meas)
+/* Run the loops in all threads while the watch watches. Returns -1 if it could not start. */
+static int run_parts(struct measurement *meas)
 {
-	usage_stop(&meas->usage);
-	conditions_stop(meas);
-}
-
-/* Run PART in all threads while W watches. Returns -1 if the watch could not start. */
-static int run_parts(struct measurement *meas, struct watch *w,
-		     int (*part)(struct measurement *meas, struct meter *t))
-{
-	struct job job = {meas, part};
 	struct measure *ms = meas->ms;
+	struct watch *w = meas->watch;
 	bool passive = w->passive, ran;
 
 	usage_start(&meas->usage);
 	if (watch_start(w, &ms->link->watcher, ms->fault))
 		return -1;
-	ran = passive || pool_run(&ms->ep->pool, run_part, &job) == 0;
+	ran = passive || pool_run(&ms->ep->pool, run_part, meas) == 0;
 	if (!w->follower)
 		stop_recording(meas); /* before the peer can delay this end */
 	if (ran && w->follower)
@@ -238,152 +238,73 @@ static int run_parts(struct measurement *meas, struct watch *w,
 	return 0;
 }
 
-/* The record of the end that FOUND it; NULL: it has none. */
-static const struct record *record_of(const struct found *found)
-{
-	return found->measured ? &found->record : NULL;
-}
-
-/* The end whose loops decide when the round is over: run them, then exchange the results. */
-static int pass_lead(struct measurement *meas)
+/* The loops are over: compute what this end has found, of a follower with what the leader says. */
+static int find_results(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
-	struct watch w = new_watch(meas, true, false);
-	json_t *done = NULL;
-	int rc = -1;
+	const struct watch *w = meas->watch;
+	struct record *mine = &meas->mine.record;
+	bool known = meas->attr.both && meas->mine.measured; /* by on_sent() */
 
-	if (run_parts(meas, &w, lead_part))
-		return -1;
-	results_measure(meas);
-	results_blame_clock(meas);
-	results_set_usage(meas, meas->mine.record.messages / results_copies(ms->meter));
-	if (fault_is(ms->fault))
-		return -1;
-	fault_phase(ms->fault, PHASE_RESULTS);
-	if (link_send(ms->link, results_message(meas)) == 0 &&
-	    link_expect(ms->link, "done", &done) == 0 && results_read(meas, done) == 0 &&
-	    loss_read_receivers(ms, done) == 0)
-		rc = loss_read(ms->meter, &meas->mine, record_of(&meas->theirs), done);
-	json_decref(done);
-	return rc;
-}
-
-/*
- * Follower: read the results in the leader's "done", and answer with this end's. The records that
- * are sent count arrivals only; the losses in the leader's records are set after that.
- */
-static int answer_done(struct measurement *meas, const json_t *done)
-{
-	struct measure *ms = meas->ms;
-
-	if (fault_is(ms->fault))
-		return -1;
-	fault_phase(ms->fault, PHASE_RESULTS);
-	if (results_read(meas, done))
-		return -1;
-	if (meas->mine.measured)
-		loss_cap_rate(&meas->mine.record, &meas->theirs.record);
-	results_set_usage(meas, meas->theirs.record.messages);
-	if (link_send(ms->link, results_message(meas)))
-		return -1;
-	loss_set_in_peer_records(ms->meter, &meas->theirs, record_of(&meas->mine));
-	ms->link->interrupted |= meas->theirs.record.interrupted != 0;
-	return 0;
-}
-
-/* The end that follows: run the loops until the leader's "done", then exchange the results. */
-static int pass_follow(struct measurement *meas)
-{
-	struct watch w = new_watch(meas, false, true);
-	int rc;
-
-	meas->answered = !w.passive;
-	if (run_parts(meas, &w, follow_part))
-		return -1;
-	stop_recording(meas);
-	loss_count(meas->ms->meter, w.done);
-	loss_of_receivers(meas->ms, w.done);
-	results_measure(meas);
-	results_blame_clock(meas);
-	meas->mine.measured &= !meas->ms->test->latency; /* the follower has no clock of its own */
-	rc = answer_done(meas, w.done);
-	json_decref(w.done);
-	return rc;
-}
-
-/* Called by the watch when all workers have sent all messages: the "done" for the peer. */
-static json_t *on_sent(void *arg)
-{
-	struct measurement *meas = arg;
-
-	stop_recording(meas);
-	results_measure(meas);
-	results_set_usage(meas, meas->mine.record.messages);
-	return results_message(meas);
-}
-
-/*
- * Bidirectional round, after the last arrival: send "over" with the losses counted here (none on
- * RC), and wait for the peer's, unless the watch has received it.
- */
-static int exchange_over(struct measurement *meas, struct watch *w)
-{
-	struct meter *all = meas->ms->meter;
-	struct link *l = meas->ms->link;
-	json_t *m = message_new("over");
-
-	loss_count(all, w->done);
-	loss_describe(all, m);
-	if (link_send(l, m) || (!w->over && link_expect(l, "over", &w->over)))
-		return -1;
-	loss_set_in_peer_records(all, &meas->theirs, NULL);
-	return loss_read(all, &meas->mine, NULL, w->over);
-}
-
-/*
- * A bidirectional round: each end is leader and follower. The server sends its "over" first; the
- * client waits for it.
- */
-static int pass_both(struct measurement *meas)
-{
-	struct measure *ms = meas->ms;
-	struct watch w = new_watch(meas, true, true);
-	struct quality *mine = &meas->mine.record.quality, *theirs = &meas->theirs.record.quality;
-	int rc = -1;
-
-	w.on_sent = on_sent;
-	w.begin_ns = together_begins_ns(&meas->both);
-	w.await_over = !ms->ep->server;
-	meas->watch = &w;
-	atomic_store(&meas->sending, ms->ep->workers);
-	if (run_parts(meas, &w, both_part))
-		return -1;
-	if (!meas->mine.measured) { /* cut off before the last message was sent */
+	if (w->follower && !known)
 		stop_recording(meas);
+	loss_count(ms, w->done);
+	if (!known)
 		results_measure(meas);
-		results_set_usage(meas, meas->mine.record.messages);
-	}
 	results_blame_clock(meas);
-	meas->mine.record.interrupted = ms->link->interrupted;
-	fault_phase(ms->fault, PHASE_RESULTS);
-	if (!fault_is(ms->fault) && results_read(meas, w.done) == 0 &&
-	    together_read(&meas->both, w.done, ms->fault) == 0)
-		rc = exchange_over(meas, &w);
-	if (rc == 0 && !meas->attr.warmup)
-		mine->overlap_percent = theirs->overlap_percent = together_measure(&meas->both);
-	json_decref(w.done);
-	json_decref(w.over);
-	ms->link->interrupted |= meas->theirs.record.interrupted != 0;
-	return rc;
+	mine->interrupted = ms->link->interrupted;
+	if (!fault_is(ms->fault))
+		fault_phase(ms->fault, PHASE_RESULTS);
+	if (!fault_is(ms->fault) && w->follower)
+		results_read(meas, w->done);
+	results_set_usage(meas, w->leader ? mine->messages / results_copies(ms->meter)
+					  : meas->theirs.record.messages);
+	return fault_is(ms->fault) ? -1 : 0;
+}
+
+/*
+ * Tell the peer what this end found, and read what it did. A leader's "done" has what was sent; in
+ * both directions the watch has sent it. A follower's "over", when all has arrived, has all that the
+ * end found; of two the server's comes first.
+ */
+static int exchange_results(struct measurement *meas)
+{
+	struct link *l = meas->ms->link;
+	struct watch *w = meas->watch;
+
+	if (!w->follower && link_send(l, results_message(meas, "done")))
+		return -1;
+	if (meas->attr.both)
+		together_count(&meas->both, meas->ms->meter);
+	if (w->follower && link_send(l, results_message(meas, "over")))
+		return -1;
+	if (w->leader &&
+	    ((!w->over && link_expect(l, "over", &w->over)) || results_read(meas, w->over)))
+		return -1;
+	if (meas->attr.both && !meas->attr.warmup)
+		meas->mine.record.quality.overlap_percent =
+			meas->theirs.record.quality.overlap_percent = together_percent(&meas->both);
+	return loss_share(meas, w->over);
 }
 
 int pass_run(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
-	int rc = meas->attr.both                        ? pass_both(meas)
-		 : meas->attr.reverse == ms->ep->server ? pass_lead(meas)
-							: pass_follow(meas);
+	bool both = meas->attr.both, leads = both || meas->attr.reverse == ms->ep->server;
+	struct watch w = new_watch(meas, leads, both || !leads);
+	int rc = -1;
 
+	if (both && together_begin(&meas->both, ms->link, ms->ep))
+		return -1;
+	meas->watch = &w;
+	meas->answered = !leads && !w.passive;
+	atomic_store(&meas->sending, ms->ep->workers);
+	if (run_parts(meas) == 0 && find_results(meas) == 0)
+		rc = exchange_results(meas);
+	json_decref(w.done);
+	json_decref(w.over);
+	meas->watch = NULL;
+	ms->link->interrupted |= meas->theirs.record.interrupted != 0;
 	meas->mine.record.interrupted |= rc != 0;
 	history_round(&ms->history, meas);
 	return rc;

@@ -7,7 +7,6 @@
 #include "endpoint/worker.h"
 #include "measure/meter.h"
 #include "measure/results.h"
-#include "measure/together.h"
 #include "plan/test.h"
 #include "verbs/transport.h"
 
@@ -21,16 +20,11 @@ static void clear_stamp(uint64_t end)
 	memset((uint8_t *)(uintptr_t)end - STAMP_BYTES, 0, STAMP_BYTES);
 }
 
-/*
- * Called when a worker's work requests are built: wait for the start that both ends agreed on, and
- * account the CPU time from here on, without the building.
- */
+/* Called when a worker's work requests are built: account the CPU time from here on. */
 static void stream_ready(struct round *r)
 {
 	struct meter *t = r->worker;
 
-	if (t->both)
-		together_begin(t->both, t->worker->control);
 	account_start(&t->account);
 }
 
@@ -128,7 +122,6 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 	};
 	r->memory.walk_bytes = e->footprint_bytes;
 	r->memory.unit_bytes = e->align_bytes ? PAGE_BYTES : 0;
-	t->both = attr->both ? &meas->both : NULL;
 	t->lost = 0;
 	t->account = (struct account){.cpu = -1};
 	t->arrivals = *r;

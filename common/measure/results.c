@@ -76,7 +76,7 @@ static void add_messages(const struct meter *t, struct record *rec)
 	rec->qps += t->worker->qps.count;
 	rec->messages += copies * r->messages;
 	rec->timed_messages += copies * r->timed_messages;
-	rec->lost += r->lost + t->lost;
+	rec->lost += r->lost + (t->round.arrivals ? 0 : t->lost);
 }
 
 /*
@@ -127,7 +127,7 @@ void results_add_pace(struct record *sum, const struct record *by)
 static struct plus_minus confidence_of(const struct slices *const *run, unsigned count,
 				       const uint64_t span[2])
 {
-	struct interval in = slices_confidence(run, count, span, SLICES_MARKS, INTERVAL_CONFIDENCE);
+	struct interval in = slices_confidence(run, count, span, INTERVAL_CONFIDENCE);
 
 	return plus_minus_of(&in);
 }
@@ -258,8 +258,9 @@ static void measure_all(struct measurement *meas)
 	}
 	for (unsigned i = 0; i < all->ep->workers; i++)
 		add_messages(&all[i], &found->record);
+	/* The follower of a ping-pong has no clock of its own. */
 	found->measured = meter_span(all, 0, 1, span) && set_rates(all->ep, span, &found->record) &&
-			  !meas->attr.warmup;
+			  !meas->attr.warmup && (!all->ep->test->latency || all->hist);
 	if (!found->measured)
 		return;
 	if (all->ep->workers == 1)

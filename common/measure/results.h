@@ -17,8 +17,11 @@ void results_add_pace(struct record *sum, const struct record *by);
 /* Set the CPU use and the conditions in the records. MESSAGES is the number of all QPs. */
 void results_set_usage(struct measurement *meas, uint64_t messages);
 
-/* done.c: create the "done" message; and read the peer's: 0, or -1 with the fault raised. */
-json_t *results_message(struct measurement *meas);
+/*
+ * done.c: create the message of TYPE, "done" or "over"; and read the peer's: 0, or -1 with the fault
+ * raised.
+ */
+json_t *results_message(struct measurement *meas, const char *type);
 int results_read(struct measurement *meas, const json_t *done);
 
 /*
@@ -50,38 +53,14 @@ int conditions_read(struct measurement *meas, const json_t *m);
 void conditions_judge(const struct measurement *meas, struct result_row *row);
 
 /*
- * loss.c: how many messages of one end did not arrive at the other. The receiver counts them and
- * tells the sender, so the records of both ends have the number. The client of a ping-pong itself
- * counts the round trips without a sample.
- *
- * Receiver: count the loss after the loops. DONE is the peer's message with the number sent.
+ * done.c: how many messages of one end did not arrive at the other. The receiver counts them, after
+ * the loops, by the sender's message DONE, and tells them in OVER: then the records of both ends
+ * have the number, and the rates of what arrived. DONE, OVER: NULL: this end does not follow, does
+ * not lead. The client of a ping-pong itself counts the round trips without a sample. With -g,
+ * ms->receivers has what came to each QP. 0, or -1 with the fault raised.
  */
-void loss_count(struct meter *all, const json_t *done);
-
-/* Add the numbers lost and, in a latency test, sent again, to the message M. */
-void loss_describe(const struct meter *all, json_t *m);
-
-/*
- * Sender: set the loss that the peer's message M tells in this end's records. BY: the receiver's
- * record; NULL: none of this direction alone. Returns 0, or -1 with the fault raised.
- */
-int loss_read(const struct meter *all, struct found *mine, const struct record *by,
-	      const json_t *m);
-
-/* Receiver: set the loss in the peer's records; BY is its own record, as above. */
-void loss_set_in_peer_records(const struct meter *all, struct found *theirs,
-			      const struct record *by);
-
-/*
- * Receiver: limit the rate of its record to the sender's. A receiver that polls late and finds its
- * whole queue full would otherwise seem faster than the sender.
- */
-void loss_cap_rate(struct record *receiver, const struct record *sender);
-
-/* With -g, of each QP: set ms->receivers to what has come of the messages in DONE; read it there.
- */
-void loss_of_receivers(struct measure *ms, const json_t *done);
-int loss_read_receivers(struct measure *ms, const json_t *done);
+void loss_count(struct measure *ms, const json_t *done);
+int loss_share(struct measurement *meas, const json_t *over);
 
 /* How often what T counted counts: a message to a group once for each QP there. */
 uint64_t results_copies(const struct meter *t);

@@ -10,7 +10,6 @@
 #include "loop/staged.h"
 #include "measure/meter.h"
 #include "measure/results.h"
-#include "measure/together.h"
 #include "plan/test.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
@@ -28,16 +27,6 @@ static const struct field ask_rows[] = {
 	ROW(run),
 };
 static const struct fields ask_table = FIELDS(ask_rows, NULL);
-
-/* Both ends are ready: run the round. */
-static int start_round(struct measurement *meas)
-{
-	struct measure *ms = meas->ms;
-
-	if (meas->attr.both && together_agree(&meas->both, ms->link, ms->ep->server))
-		return -1;
-	return pass_run(meas);
-}
 
 /* Client: ask the server for round MEAS, wait until it is ready, and run it. */
 static int round_client(struct measurement *meas)
@@ -60,7 +49,7 @@ static int round_client(struct measurement *meas)
 	if (link_expect(ms->link, "ready", &m))
 		return -1;
 	json_decref(m);
-	return start_round(meas);
+	return pass_run(meas);
 }
 
 /*
@@ -130,9 +119,7 @@ static int round_server(struct measurement *meas, const json_t *request)
 	    check_run_number(ms->repeat, meas->attr.run, ms->fault) || round_prepare(meas))
 		return -1;
 	conditions_start(meas);
-	if (link_send(ms->link, message_new("ready")))
-		return -1;
-	return start_round(meas);
+	return link_send(ms->link, message_new("ready")) ? -1 : pass_run(meas);
 }
 
 /* A round has ended with RC: verify the data (--verify), show its rows, release it. */

@@ -350,8 +350,7 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 
 	fault_phase(&w->fault, f->phase);
 	t->heard_ns = t->said_ns = t->moved_ns = t->stall_checked_ns = now;
-	t->start_ns = w->begin_ns > now ? w->begin_ns : now;
-	t->reported_ns = t->interval_base_ns = t->live_line_ns = t->start_ns;
+	t->start_ns = t->reported_ns = t->interval_base_ns = t->live_line_ns = now;
 	w->rules.until_ns = w->oob->until_ns;
 	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->end_fd < 0)

@@ -63,7 +63,6 @@ struct watch {
 	bool endless;       /* only a signal ends the round, or the server's limit */
 	uint64_t before;    /* messages that arrived in earlier rounds */
 	bool passive;       /* no loop runs here, so there is no progress to expect */
-	uint64_t begin_ns;  /* CLOCK_MONOTONIC: start of the loops; past or 0: at once */
 	struct rules rules; /* without until_ns, which the connection has */
 	/*
 	 * Callbacks of the thread. The progress since the last interval, or for a LIVE line; of a

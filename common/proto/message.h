@@ -32,21 +32,19 @@
  *	client  round    message_bytes, target, warmup
  *			 [, duration_ns, reverse, both, kind, cpu_util, run]
  *	server  ready
- *	in a round of both directions, for a common start:
+ *	in both directions, to compare the clocks; after the last one both begin:
  *	client  clock    eight times
  *	server  clock    raw_ns: its clock; each time
- *	client  go       begin_ns, client_ns: the start by the server's and by the client's clock
  *	both    alive    every second, while the loops run
  *	follower finish  request to end early, after a signal
  *			 [, max_duration_ns: or at this limit of the server, which also tells it
  *			 as the leader]
  *	leader  done     messages[] sent by each worker [, record, parts[], conditions, snapshot[],
  *			 evidence, devices[], resent]
- *	follower done    messages[] received by each worker [, lost[] and the same]
- *			 in a round of both directions also course{start_ns, end_ns, marks, sent[]}:
- *			 the messages sent up to 100 equidistant times by this end's clock, in
- *			 1024ths of a message; marks: the number of times that the loop recorded
- *	both    over     [lost[]]; only in a round of both directions, the server first
+ *	follower over    messages[] received by each worker [, lost[], receivers[] and the same];
+ *			 in both directions the server's first, and messages[] are those sent
+ *			 in both directions either also has sent{began_ns, ended_ns: since the last
+ *			 "clock"; messages: while both sent, known in "over"}
  *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
  *	client  next     experiment: another one, with the same QPs; then its rounds
  *

@@ -84,9 +84,9 @@ static unsigned choose_slices(unsigned marks)
 }
 
 struct interval slices_confidence(const struct slices *const *s, unsigned count,
-				  const uint64_t span[2], unsigned most_marks, double confidence)
+				  const uint64_t span[2], double confidence)
 {
-	unsigned marks = most_marks, n;
+	unsigned marks = SLICES_MARKS, n;
 	double value[SLICES_MAX], before = 0, step, done;
 
 	for (unsigned i = 0; i < count; i++) {

@@ -46,8 +46,7 @@ double slices_messages_at(const struct slices *s, uint64_t ticks);
 /*
  * The total rate of COUNT runs on one clock, in messages per tick, over SPAN (start and end, in
  * ticks): its mean, and half the confidence interval of CONFIDENCE percent. The result's `count` is
- * the number of slices; half is INFINITY if there are too few marks. MOST_MARKS is the number of
- * marks with information of their own, if marks of S were interpolated; otherwise SLICES_MARKS.
+ * the number of slices; half is INFINITY if there are too few marks.
  */
 struct interval slices_confidence(const struct slices *const *s, unsigned count,
-				  const uint64_t span[2], unsigned most_marks, double confidence);
+				  const uint64_t span[2], double confidence);

@@ -166,7 +166,7 @@ knows_not() {
 	server write_bw
 	stranger say "$hello" hear welcome say "$qps" hear qps \
 		say '{"type":"round","message_bytes":65536,"target":5,"warmup":false}' hear ready \
-		say '{"type":"done","messages":[5]}' hear 'done' say '{"type":"finish"}' gone
+		say '{"type":"done","messages":[5]}' hear over say '{"type":"finish"}' gone
 	finish server
 	says_no server.err evidence
 }

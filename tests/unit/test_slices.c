@@ -53,7 +53,7 @@ static void a_steady_run_is_sure(void **state)
 		for (uint64_t at = 0; at <= batches; at += 1 + batches / 100)
 			assert_true(fabs(slices_messages_at(&s, 5000 + at * 480) -
 					 (double)at * 48) < 0.01);
-		in = slices_confidence(&run, 1, span, SLICES_MARKS, 95);
+		in = slices_confidence(&run, 1, span, 95);
 		if (batches < INTERVAL_MIN_VALUES)
 			assert_true(isinf(in.half));
 		else
@@ -91,7 +91,7 @@ static void two_runs_at_once(void **state)
 	}
 	slices_end(&a, 100000, 10000);
 	slices_end(&b, 150000, 30000);
-	in = slices_confidence(run, 2, span, SLICES_MARKS, 95);
+	in = slices_confidence(run, 2, span, 95);
 	assert_true(fabs(in.mean - 0.4) < 1e-3 && in.half < 1e-2);
 }
 
@@ -125,7 +125,7 @@ static void the_interval_of_a_noisy_run_has_the_rate_in_it(void **state)
 			}
 		}
 		slices_end(&s, span[1], (uint64_t)exact);
-		in = slices_confidence(&run, 1, span, SLICES_MARKS, 95);
+		in = slices_confidence(&run, 1, span, 95);
 		covered += fabs(in.mean - 1) <= in.half;
 		width += in.half / TRIALS;
 	}
