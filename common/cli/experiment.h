@@ -121,11 +121,7 @@ static inline bool experiment_endless(const struct experiment *e)
 	return e->duration_ns || e->run_infinitely;
 }
 
-/*
- * Set TO's sizes, length, lists and completions to FROM's: what an experiment that goes on with the
- * QPs of another may change. True if A and B are equal but for that.
- */
-void experiment_take_run(struct experiment *to, const struct experiment *from);
+/* True if A and B are equal but for the size of a message. */
 bool experiment_same_qps(const struct experiment *a, const struct experiment *b);
 
 /* The experiment as a new JSON object, by long options: those of a test with TRAITS (0: all). */

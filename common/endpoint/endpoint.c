@@ -79,7 +79,12 @@ static int too_large(struct endpoint *ep, const struct hca_port *p, uint64_t wan
 /* Set the largest messages for devices that send up to MAX bytes. */
 static void set_largest(struct endpoint *ep, uint64_t max)
 {
-	ep->largest_bytes = plan_last_size(&ep->options->experiment, max);
+	struct experiment e = ep->options->experiment;
+
+	for (unsigned i = 1; i < ep->sizes; i++)
+		if (ep->size[i] > e.size_bytes)
+			e.size_bytes = ep->size[i];
+	ep->largest_bytes = plan_last_size(&e, max);
 }
 
 static int refuse_transport(struct endpoint *ep, const char *device)
@@ -173,19 +178,22 @@ void endpoint_agreed(struct endpoint *ep)
 
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct transport *over = experiment_transport(e);
-		unsigned mtu = ep->rail[i].route.mtu_bytes;
-		uint64_t sends = operation_message_max(&ep->test->operation, &ep->rail[i].hca.info);
 
-		max = transport_max_bytes(over, mtu, max);
-		if (ep->room_bytes > sends)
-			ep->room_bytes = sends;
-		ep->room_bytes = transport_max_bytes(over, mtu, ep->room_bytes);
+		max = transport_max_bytes(over, ep->rail[i].route.mtu_bytes, max);
 	}
 	fit_reads(ep);
 	set_largest(ep, max);
-	ep->asked_bytes = e->sweep || e->size_bytes == ep->largest_bytes ? 0 : e->size_bytes;
+	endpoint_use_size(ep, 0);
+}
+
+void endpoint_use_size(struct endpoint *ep, unsigned i)
+{
+	struct experiment *e = &ep->options->experiment;
+	uint64_t size = ep->sizes > 1 ? ep->size[i] : e->size_bytes;
+
+	ep->asked_bytes = !e->sweep && size > ep->largest_bytes ? size : 0;
 	if (!e->sweep)
-		e->size_bytes = ep->largest_bytes;
+		e->size_bytes = ep->asked_bytes ? ep->largest_bytes : size;
 }
 
 static int too_many(struct endpoint *ep, const char *what, unsigned have, unsigned max)

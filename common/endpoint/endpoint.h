@@ -49,7 +49,8 @@ struct endpoint {
 	char cuts[128];          /* defaults of worker 0 that its device does not have; "": none */
 	uint64_t largest_bytes;  /* the largest message of the experiment */
 	uint64_t asked_bytes;    /* the size that is asked for, if none is so large; else 0 */
-	uint64_t room_bytes;     /* and of those that go on with its QPs and memory, if larger */
+	uint64_t size[SWEEP_VALUES_MAX]; /* a list of sizes on these QPs; of -a, the experiment's */
+	unsigned sizes;
 	uint32_t group_number;   /* with -g: the workers' groups are from this one on */
 };
 
@@ -66,17 +67,14 @@ int endpoint_check_devices(struct endpoint *ep);
 /* After the agreement on MTU and outstanding READs: limit size and depth to them. */
 void endpoint_agreed(struct endpoint *ep);
 
+/* The experiment's size becomes that at I of the list, or the largest possible, if that is less. */
+void endpoint_use_size(struct endpoint *ep, unsigned i);
+
 /* rail.c: the rate of this end's links; 0: unknown. */
 double endpoint_rate_gbps(const struct endpoint *ep);
 
 /* Each message needs a receive of the peer's. */
 bool endpoint_receives(const struct endpoint *ep);
-
-/* The message size that the memory has room for. */
-static inline uint64_t endpoint_room(const struct endpoint *ep)
-{
-	return ep->room_bytes > ep->largest_bytes ? ep->room_bytes : ep->largest_bytes;
-}
 
 /* Cut the depth of the send queues, if a default, to MOST and to what the devices have. */
 int endpoint_fit_depth(struct endpoint *ep, uint64_t most);

@@ -212,8 +212,8 @@ static int make_receives(struct worker *t)
 		return fault_usage(&t->fault, "use a larger -r or a shorter list",
 				   "--recv_post_list %u is more than the receive queue holds (%u)",
 				   batch, depth);
-	return recv_queue_init(&t->receives, &t->qps, depth, batch, &memory.into, endpoint_room(ep),
-			       &t->fault);
+	return recv_queue_init(&t->receives, &t->qps, depth, batch, &memory.into,
+			       ep->largest_bytes, &t->fault);
 }
 
 int worker_pin(struct worker *t)

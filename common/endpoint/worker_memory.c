@@ -42,8 +42,8 @@ static struct layout lay_out(const struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
 	bool apart = ep->test->latency || e->bidirectional;
-	uint64_t room = endpoint_room(ep);
-	uint64_t slice = room > e->footprint_bytes ? room : e->footprint_bytes;
+	uint64_t slice =
+		ep->largest_bytes > e->footprint_bytes ? ep->largest_bytes : e->footprint_bytes;
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
 			PAGE_BYTES;
 	/* A datagram's GRH is stored before the slice, so that must be in the QP's MR, too. */

@@ -21,6 +21,7 @@
 #include "stat/slices.h"
 
 struct meter; /* measure/meter.h */
+struct measure;
 struct measurement;
 struct report;
 
@@ -31,6 +32,8 @@ struct audience {
 	void (*interval)(struct report *r, const struct progress *p);
 	void (*progress)(struct report *r, const struct progress *p, uint64_t left_ns);
 	bool live;
+	/* The next size of the list begins. */
+	void (*size)(struct measure *ms);
 	/* A round is over; RESULT is NULL if nothing was measured, but messages were answered. */
 	void (*round)(struct report *r, const struct measurement *meas,
 		      const struct result *result);
@@ -74,6 +77,7 @@ struct measure {
 	struct alone alone;      /* result of the last warm-up, */
 	uint64_t alone_bytes;    /* for messages of this size; 0: none */
 	struct history history;  /* of the connection */
+	unsigned at;             /* which size of ep's list is measured */
 	bool measured;           /* there is a result */
 	struct fault wrong_data; /* what a verification found; raised at the end */
 };
@@ -106,6 +110,7 @@ struct round_attr {
 	uint64_t target;      /* per QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	uint64_t run;         /* number of the run of this size; 0: not repeated */
+	unsigned at;          /* which size of the list it is; 0: the first, or there is none */
 	unsigned kind;        /* kind of round, in a program with several; otherwise 0 */
 	bool warmup;
 	bool reverse;
@@ -170,6 +175,9 @@ int pass_run(struct measurement *meas);
 
 /* rounds.c: client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
+
+/* In the faults that were raised: the point of the sweep, if it is missing. */
+void measure_set_point(struct measure *ms);
 
 /* True after a signal at either end: finish with the results so far. */
 static inline bool measure_interrupted(const struct measure *ms)

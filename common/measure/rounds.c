@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/sweep.h"
 #include "loop/staged.h"
 #include "measure/meter.h"
 #include "measure/results.h"
@@ -25,8 +26,40 @@ static const struct field ask_rows[] = {
 	ROW(kind),
 	ROW(cpu_util),
 	ROW(run),
+	ROW(at, .max = SWEEP_VALUES_MAX),
 };
 static const struct fields ask_table = FIELDS(ask_rows, NULL);
+
+void measure_set_point(struct measure *ms)
+{
+	char at[sizeof(ms->fault->at)];
+
+	sweep_point(ms->options, at, sizeof(at));
+	fault_set_point(ms->fault, at);
+	fault_set_point(&ms->gates->first, at);
+	fault_set_point(&ms->gates->unknown, at);
+	fault_set_point(&ms->wrong_data, at);
+}
+
+/* The size at AT of the list begins, unless it is this one. */
+static void use_size(struct measure *ms, unsigned at)
+{
+	if (at == ms->at)
+		return;
+	measure_repeated(ms);
+	measure_set_point(ms);
+	ms->at = at;
+	endpoint_use_size(ms->ep, at);
+	ms->audience.size(ms);
+}
+
+/* The last size of -a; else the only one, until the next one of a list. */
+static uint64_t last_size(const struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+
+	return e->sweep ? ep->largest_bytes : e->size_bytes;
+}
 
 /* Client: ask the server for round MEAS, wait until it is ready, and run it. */
 static int round_client(struct measurement *meas)
@@ -72,15 +105,16 @@ static bool is_planned(const struct endpoint *ep, uint64_t bytes)
 {
 	if (ep->own_schedule && bytes == STAGED_CHUNK_BYTES)
 		return true;
-	for (uint64_t n = plan_first_size(&ep->options->experiment); n <= ep->largest_bytes; n *= 2)
+	for (uint64_t n = plan_first_size(&ep->options->experiment); n <= last_size(ep); n *= 2)
 		if (n == bytes)
 			return true;
 	return false;
 }
 
 /* Server: read the client's request M for a round, and check it against what was agreed. */
-static int read_request(const json_t *m, const struct endpoint *ep, struct round_attr *attr)
+static int read_request(const json_t *m, struct measure *ms, struct round_attr *attr)
 {
+	const struct endpoint *ep = ms->ep;
 	const struct experiment *e = &ep->options->experiment;
 	unsigned kinds = ep->own_schedule ? ep->test->kinds : 0;
 	struct fault *f = ep->fault;
@@ -89,8 +123,10 @@ static int read_request(const json_t *m, const struct endpoint *ep, struct round
 	if (fields_read(&ask_table, attr, m, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
 	    message_has(m, "kind", attr->kind <= kinds, f) ||
+	    message_has(m, "at", attr->at < ep->sizes, f) ||
 	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))
 		return -1;
+	use_size(ms, attr->at);
 	attr->cpu_util |= ep->options->output.cpu_util && !attr->warmup && !attr->kind;
 	if (!is_planned(ep, attr->message_bytes))
 		return fault_raise(f, FAULT_PEER, 0,
@@ -115,7 +151,7 @@ static int round_server(struct measurement *meas, const json_t *request)
 	struct measure *ms = meas->ms;
 
 	fault_phase(ms->fault, PHASE_MEASURE);
-	if (read_request(request, ms->ep, &meas->attr) ||
+	if (read_request(request, ms, &meas->attr) ||
 	    check_run_number(ms->repeat, meas->attr.run, ms->fault) || round_prepare(meas))
 		return -1;
 	conditions_start(meas);
@@ -148,6 +184,7 @@ static struct measurement round_of_size(struct measure *ms, uint64_t size)
 	return (struct measurement){
 		.ms = ms,
 		.attr.message_bytes = size,
+		.attr.at = ms->at,
 		.attr.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
 		.attr.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
 		.attr.reverse = e->reversed,
@@ -240,9 +277,12 @@ int measure_sizes(struct measure *ms)
 {
 	const struct experiment *e = &ms->options->experiment;
 
-	for (uint64_t size = plan_first_size(e); size <= ms->ep->largest_bytes; size *= 2)
-		if (!ms->link->interrupted && measure_one_size(ms, size))
-			return -1;
+	for (unsigned i = 0; i < ms->ep->sizes && !ms->link->interrupted; i++) {
+		use_size(ms, i);
+		for (uint64_t size = plan_first_size(e); size <= last_size(ms->ep); size *= 2)
+			if (!ms->link->interrupted && measure_one_size(ms, size))
+				return -1;
+	}
 	return 0;
 }
 

@@ -10,7 +10,7 @@
  *			 [, pkey, default_pkey, reads_*]}
  *			 [, gpu_memory, varied[]: options that differ from those of the client's
  *			 other experiments, default_depth: of -t, which the server may cut,
- *			 room_bytes: the largest message of those that go on with its memory]
+ *			 sizes[]: of the experiment and of those that differ from it by that alone]
  *	server  welcome  protocol, version, timeout_ns,
  *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
  *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker,
@@ -30,7 +30,7 @@
  * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
  * if the round is reversed; in a round of both directions each end is leader and follower:
  *	client  round    message_bytes, target, warmup
- *			 [, duration_ns, reverse, both, kind, cpu_util, run]
+ *			 [, duration_ns, reverse, both, kind, cpu_util, run, at: of sizes[]]
  *	server  ready
  *	in both directions, to compare the clocks; after the last one both begin:
  *	client  clock    eight times
@@ -46,7 +46,6 @@
  *			 in both directions either also has sent{began_ns, ended_ns: since the last
  *			 "clock"; messages: while both sent, known in "over"}
  *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
- *	client  next     experiment: another one, with the same QPs; then its rounds
  *
  * With --verify, after each measured round; in each step the client sends first, then the server:
  *	both    verify   step "window": go (another one), workers[]{addr, rkey, slots, receives[]}

@@ -82,28 +82,24 @@ static void print_waiting(void *session, uint64_t left_ns)
 		    (unsigned long long)l->port, units_about_ns((double)left_ns).text);
 }
 
-/* True if the experiment at POINT of the sweep, *E, can go on with the QPs of the current one. */
-static bool point_fits(const struct session *s, unsigned point, struct experiment *e)
+/* List the sizes of the experiments from the current one on that differ from it in their size only. */
+static void plan_sizes(struct session *s)
 {
 	const struct program *p = s->program;
+	const struct experiment *first = &p->options.experiment;
+	struct endpoint *ep = &s->ep;
+	struct experiment e = *first;
+	bool alone = first->sweep || first->verify || p->test->schedule ||
+		     first->size_bytes > PLAN_SWEEP_LAST;
 
-	if (point >= sweep_points(&p->options.sweep))
-		return false;
-	*e = command_line_experiment(p, point);
-	return session_fits(s, e);
-}
-
-/* Keep what is offered, and plan memory for the experiments that go on with it. */
-static void plan_room(struct session *s)
-{
-	const struct program *p = s->program;
-	struct experiment e;
-
-	s->offered = p->options.experiment;
-	s->ep.room_bytes = 0;
-	for (unsigned i = p->point + 1; point_fits(s, i, &e) && !e.sweep; i++)
-		if (e.size_bytes > s->ep.room_bytes && e.size_bytes <= PLAN_SWEEP_LAST)
-			s->ep.room_bytes = e.size_bytes;
+	ep->sizes = 0;
+	do {
+		ep->size[ep->sizes++] = e.size_bytes;
+		if (alone || ep->sizes == SWEEP_VALUES_MAX ||
+		    p->point + ep->sizes >= sweep_points(&p->options.sweep))
+			return;
+		e = command_line_experiment(p, p->point + ep->sizes);
+	} while (experiment_same_qps(first, &e) && e.size_bytes <= PLAN_SWEEP_LAST);
 }
 
 /* The hello that proposes the current experiment; NULL with the fault raised. */
@@ -114,7 +110,6 @@ static json_t *make_hello(struct session *s)
 
 	fault_phase(f, PHASE_AGREE_SERVER);
 	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
-	plan_room(s);
 	m = handshake_hello(&s->ep, &s->link);
 	if (!fault_is(f))
 		return m;
@@ -171,47 +166,24 @@ static int greet_server(struct queue *q)
 	return rc;
 }
 
-/* Go on to the next experiment with the same QPs. Returns 1; 0: it needs others, or is none; -1. */
-static int go_on(struct session *s)
-{
-	struct program *p = s->program;
-	struct experiment next;
-	json_t *m;
-
-	if (s->link.interrupted || !point_fits(s, p->point + 1, &next) ||
-	    (!next.sweep && next.size_bytes > endpoint_room(&s->ep)))
-		return 0;
-	if (session_go_on(s, &next))
-		return -1;
-	next.size_bytes = p->options.experiment.size_bytes; /* a default may have been cut */
-	p->point++;
-	m = message_new("next");
-	json_object_set_new(m, "experiment", experiment_to_json(&next, p->options.traits));
-	return link_send(&s->link, m) ? -1 : 1;
-}
-
 /*
- * Run an experiment that the server has welcomed, and those that go on with its QPs. Returns 0: it
- * was the last; 1: there are more; -1.
+ * Make and measure an experiment that the server has welcomed, in all its sizes. Returns 0: it was
+ * the last; 1: there are more; -1.
  */
 static int client_experiment(struct session *s)
 {
 	struct program *p = s->program;
 	json_t *bye;
 	bool more;
-	int rc = 0;
 
 	if (handshake_connect(&s->ms))
 		return -1;
-	do {
-		session_show_ends(&s->ms, rc > 0);
-		if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
-			return -1;
-	} while ((rc = go_on(s)) > 0);
-	if (rc)
+	session_show_ends(&s->ms);
+	if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
 		return -1;
 	fault_phase(&p->fault, PHASE_LEAVE);
-	more = p->point + 1 < sweep_points(&p->options.sweep) && !s->link.interrupted;
+	p->point += s->ep.sizes;
+	more = p->point < sweep_points(&p->options.sweep) && !s->link.interrupted;
 	bye = message_new("bye");
 	if (more)
 		json_object_set_new(bye, "more", json_true());
@@ -221,15 +193,18 @@ static int client_experiment(struct session *s)
 	return more;
 }
 
-/* Propose the next experiment of the sweep over the same connection. */
+/* Agree on the next experiment of the sweep over the same connection. */
 static int next_point(struct session *s)
 {
 	struct program *p = s->program;
 	json_t *m;
 	int rc;
 
-	session_next(s);
-	if (command_line_point(p, p->point + 1) || session_open(s))
+	session_unmake(s);
+	if (command_line_point(p, p->point))
+		return -1;
+	plan_sizes(s);
+	if (session_open(s))
 		return -1;
 	m = make_hello(s);
 	if (!m)
@@ -274,12 +249,14 @@ static int find_server(struct session *s)
 int session_client(struct session *s)
 {
 	struct program *p = s->program;
-	int rc = find_server(s);
+	int rc;
 
+	plan_sizes(s);
+	rc = find_server(s);
 	if (rc == 0)
 		while ((rc = client_experiment(s)) > 0 && (rc = next_point(s)) == 0)
 			;
-	session_set_fault_point(s);
+	measure_set_point(&s->ms);
 	if (rc)
 		return -1;
 	oob_release(&s->link.oob); /* the server has finished: what follows does not concern it */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/units.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "proto/fields.h"
@@ -59,7 +58,7 @@ static json_t *make_introduction(const struct endpoint *ep, const struct link *l
 
 json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 {
-	json_t *rails = json_array(), *m;
+	json_t *rails = json_array(), *sizes = json_array(), *m;
 
 	for (unsigned i = 0; i < ep->rails; i++)
 		json_array_append_new(rails, make_offer(ep, &ep->rail[i]));
@@ -71,8 +70,11 @@ json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 	hello_write_given(ep->options, m);
 	if (ep->default_depth)
 		json_object_set_new(m, "default_depth", json_true());
-	if (ep->room_bytes)
-		json_object_set_new(m, "room_bytes", json_integer((json_int_t)ep->room_bytes));
+	for (unsigned i = 0; i < ep->sizes; i++)
+		json_array_append_new(sizes, json_integer((json_int_t)ep->size[i]));
+	if (ep->sizes > 1)
+		json_object_set(m, "sizes", sizes);
+	json_decref(sizes);
 	return m;
 }
 
@@ -130,17 +132,6 @@ static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from
 	return 0;
 }
 
-void handshake_use_size(struct measure *ms)
-{
-	const struct experiment *e = &ms->options->experiment;
-
-	endpoint_agreed(ms->ep);
-	if (ms->ep->asked_bytes)
-		report_note(ms->report,
-			    "message size limited to %s: a datagram is not larger than the MTU",
-			    units_size(e->size_bytes).text);
-}
-
 /* Under perftest's names: the client has decided what the two ends differ in. */
 static void note_decided(const struct measure *ms, const char *differences)
 {
@@ -172,7 +163,7 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 			return -1;
 		note_decided(ms, decided);
 	}
-	handshake_use_size(ms);
+	endpoint_agreed(ep);
 	return connect_cm_aim(ep, m);
 }
 
@@ -301,7 +292,7 @@ int handshake_welcome(struct measure *ms, const json_t *hello, const char *decid
 		json_decref(choices);
 		return -1;
 	}
-	handshake_use_size(ms);
+	endpoint_agreed(ms->ep);
 	m = make_introduction(ms->ep, ms->link, "welcome", choices);
 	if (by_default)
 		json_object_set_new(m, "tx_depth",

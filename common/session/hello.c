@@ -95,25 +95,57 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 	return same;
 }
 
-int hello_experiment(const struct offer *o, const json_t *m, size_t rails, struct experiment *e,
-		     struct fault *f)
+/* Check the experiment E of a client with RAILS devices. */
+static int check_experiment(const struct offer *o, struct experiment *e, size_t rails,
+			    struct fault *f)
 {
-	const json_t *from = json_object_get(m, "experiment");
 	char decided[512];
 
-	*e = o->test->defaults;
-	if (message_has(m, "experiment", json_is_object(from), f) ||
-	    experiment_from_json(e, from, o->asked.traits, f) ||
-	    experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
+	if (experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
 	    operation_check(o->test, e, f))
 		return -1;
 	return limits_check(&o->asked.local, o->test, e, rails, f);
 }
 
+/* Check the list of sizes in M, each in place of E's; memory is made for the largest. */
+static int check_sizes(const struct offer *o, const json_t *m, const struct experiment *e,
+		       struct fault *f)
+{
+	const json_t *sizes = json_object_get(m, "sizes"), *size;
+	size_t i, count = json_array_size(sizes), rails = json_array_size(json_object_get(m, "rails"));
+
+	if (!sizes)
+		return 0;
+	if (message_has(m, "sizes",
+			count > 1 && count <= SWEEP_VALUES_MAX && !e->sweep && !e->verify, f) ||
+	    message_numbers(m, "sizes", count, PLAN_SWEEP_LAST, f))
+		return -1;
+	json_array_foreach (sizes, i, size) {
+		struct experiment other = *e;
+
+		other.size_bytes = (uint64_t)json_integer_value(size);
+		if (message_has(m, "sizes", other.size_bytes, f) ||
+		    check_experiment(o, &other, rails, f))
+			return -1;
+	}
+	return 0;
+}
+
+void hello_read_sizes(struct endpoint *ep, const json_t *m, const struct experiment *e)
+{
+	const json_t *sizes = json_object_get(m, "sizes"), *size;
+	size_t i;
+
+	json_array_foreach (sizes, i, size)
+		ep->size[i] = (uint64_t)json_integer_value(size);
+	ep->sizes = i ? (unsigned)i : 1;
+	if (!i)
+		ep->size[0] = e->size_bytes;
+}
+
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
 {
-	const json_t *rails = json_object_get(m, "rails");
-	uint64_t room;
+	const json_t *rails = json_object_get(m, "rails"), *from = json_object_get(m, "experiment");
 	bool flag;
 
 	*e = o->test->defaults;
@@ -121,11 +153,12 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
-	    message_u64_if(m, "room_bytes", PLAN_SWEEP_LAST, &room, f) ||
 	    message_has(m, "rails", json_array_size(rails) - 1 < EXPERIMENT_DEVICES_MAX, f) ||
-	    check_rails(rails, f))
+	    check_rails(rails, f) || message_has(m, "experiment", json_is_object(from), f) ||
+	    experiment_from_json(e, from, o->asked.traits, f) ||
+	    check_experiment(o, e, json_array_size(rails), f))
 		return -1;
-	return hello_experiment(o, m, json_array_size(rails), e, f);
+	return check_sizes(o, m, e, f);
 }
 
 static const char *const may_misfit[] = {"size", "rx-depth", "ib-dev", "gid-index", "pkey_index"};

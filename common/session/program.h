@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * program: the state of the process; and session: the state of one experiment of a client, which
- * has several if it sweeps. main owns both.
+ * program: the state of the process; and session: that of a client, of which it has one at a time.
+ * main owns both.
  */
 #pragma once
 
@@ -54,11 +54,10 @@ enum session_stage {
 	SESSION_MEASURING, /* the first round has started */
 };
 
-/* One experiment of a client, at either end; created and released as a whole. */
+/* A client, at either end: its connection, and what is made for its current experiment. */
 struct session {
 	struct program *program;
 	enum session_stage stage;
-	struct experiment offered; /* by the client; the ends may have agreed on less */
 	struct endpoint ep;
 	struct link link;
 	struct measure ms;
@@ -75,17 +74,11 @@ int session_open(struct session *s);
 void session_release(struct session *s);
 
 /*
- * The next experiment of the same client: all is made again but for the connection and the results
- * so far. The program's options become those of the command line.
+ * A session is: connect, then for each iteration agree, make and measure, then take leave. After an
+ * iteration: release what was made for it. The connection and the results so far remain, and the
+ * program's options become those of the command line.
  */
-void session_next(struct session *s);
-
-/*
- * True if NEXT can go on with the QPs of the current one: what differs is no more than what differs
- * between the sizes of -a. Go on to it; the memory has room for its messages.
- */
-bool session_fits(const struct session *s, const struct experiment *next);
-int session_go_on(struct session *s, const struct experiment *next);
+void session_unmake(struct session *s);
 
 /* What the report has to know about P and its test. */
 struct report_about session_about(struct program *p);
@@ -93,13 +86,11 @@ struct report_about session_about(struct program *p);
 /* Server: the client wants the test of O, so S is of that. */
 void session_serve(struct session *s, const struct offer *o);
 
-/* In the program's fault: set the point of the sweep; which end the peer is that reported it. */
-void session_set_fault_point(struct session *s);
+/* In the program's fault: set which end the peer is that reported it. */
 void session_name_reporter(struct session *s);
 
-/* Show both ends in the report, after they are connected, or the SAME ones with an experiment that
- * goes on. */
-void session_show_ends(struct measure *ms, bool same);
+/* Show both ends in the report, after they are connected; of a further size what it changes. */
+void session_show_ends(struct measure *ms);
 
 /* client.c, server.c: a whole run in that role. */
 int session_client(struct session *s);
@@ -147,9 +138,8 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello);
  */
 int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
 
-/* The same of nothing but the experiment in M, of a client with RAILS devices. */
-int hello_experiment(const struct offer *o, const json_t *m, size_t rails, struct experiment *e,
-		     struct fault *f);
+/* Read the list of sizes in M, which was checked, or the only one, of E. */
+void hello_read_sizes(struct endpoint *ep, const json_t *m, const struct experiment *e);
 
 /* Add the names of those options that the client gave and whose values may not fit the server; note
  * them as given in O: endpoint_misfit(). */
@@ -168,9 +158,6 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 json_t *handshake_hello(struct endpoint *ep, const struct link *l);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
 int handshake_apply_welcome(struct measure *ms, const json_t *m);
-
-/* Limit the message size to the MTU, which is known now, for datagrams. */
-void handshake_use_size(struct measure *ms);
 
 /* Read the peer's --timeout from "hello" or "welcome" M. */
 int handshake_read_timeout(struct link *l, const json_t *m);

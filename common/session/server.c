@@ -27,10 +27,10 @@ static int adopt_client(struct session *s, const json_t *m)
 		return -1;
 	session_serve(s, o);
 	hello_read_given(&p->options, m);
-	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m) ||
-	    message_u64_if(m, "room_bytes", PLAN_SWEEP_LAST, &s->ep.room_bytes, &p->fault))
+	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))
 		return -1;
-	s->offered = p->options.experiment = e;
+	p->options.experiment = e;
+	hello_read_sizes(&s->ep, m, &e);
 	link_bound(l, &e, json_array_size(json_object_get(m, "rails")));
 	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
 		oob_limit(&l->oob, p->options.local.max_duration_ns);
@@ -83,29 +83,6 @@ static int await_client(struct session *s, json_t **hello)
 	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
 }
 
-/* The client goes on with the QPs and memory of this experiment: begin the one in M. */
-static int follow_on(struct session *s, const json_t *m)
-{
-	const struct program *p = s->program;
-	const struct offer *o = p->offer;
-	struct experiment next;
-
-	while (o->test != p->test)
-		o++;
-	fault_phase(s->ms.fault, PHASE_AGREE_CLIENT);
-	if (hello_experiment(o, m, s->ep.rails, &next, s->ms.fault))
-		return -1;
-	if (!session_fits(s, &next) ||
-	    (!next.sweep && next.size_bytes > endpoint_room(&s->ep)))
-		return fault_raise(s->ms.fault, FAULT_PEER, 0,
-				   "the client's next experiment needs other QPs or memory");
-	measure_repeated(&s->ms);
-	if (session_go_on(s, &next))
-		return -1;
-	session_show_ends(&s->ms, true);
-	return 0;
-}
-
 /* Rounds until the client takes its leave, with MORE experiments to come or for good. */
 static int follow_client(struct session *s, bool *more)
 {
@@ -139,8 +116,6 @@ static int follow_client(struct session *s, bool *more)
 			rc = measure_read_repeated(ms, m);
 		else if (message_is(m, "task"))
 			rc = measure_answer_task(ms, m);
-		else if (message_is(m, "next"))
-			rc = follow_on(s, m);
 		else if (message_is(m, "error"))
 			rc = message_raise(m, ms->fault);
 		else
@@ -167,7 +142,7 @@ static int server_experiment(struct session *s, json_t *hello)
 	json_decref(hello);
 	if (rc || handshake_connect(&s->ms))
 		return -1;
-	session_show_ends(&s->ms, false);
+	session_show_ends(&s->ms);
 	rc = follow_client(s, &more);
 	measure_repeated(&s->ms); /* what is left of a client that did not come to the end */
 	return rc ? -1 : more;
@@ -177,7 +152,7 @@ static int next_hello(struct session *s, json_t **hello)
 {
 	int rc;
 
-	session_next(s);
+	session_unmake(s);
 	fault_phase(&s->program->fault, PHASE_AWAIT_EXPERIMENT);
 	if (link_expect(&s->link, "hello", hello))
 		return -1;
@@ -196,7 +171,7 @@ static int serve_client(struct session *s)
 		return -1;
 	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
 		;
-	session_set_fault_point(s);
+	measure_set_point(&s->ms);
 	return rc || verify_verdict(&s->ms) ? -1 : 0;
 }
 

@@ -1,42 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The session of one client, at either end. */
 #include "base/units.h"
-#include "cli/sweep.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "measure/meter.h"
 #include "session/program.h"
 #include "verbs/transport.h"
 
+/* Nothing is made for an iteration yet. */
+static void session_prepare(struct session *s)
+{
+	struct program *p = s->program;
+
+	s->ep = (struct endpoint){.test = p->test,
+				  .options = &p->options,
+				  .fault = &p->fault,
+				  .clock = &p->clock,
+				  .server = p->server};
+	s->ms = (struct measure){
+		.test = p->test,
+		.options = &p->options,
+		.fault = &p->fault,
+		.ep = &s->ep,
+		.link = &s->link,
+		.report = &p->report,
+		.audience = {.interval = report_interval,
+			     .progress = report_live,
+			     .live = p->report.tty,
+			     .size = session_show_ends,
+			     .round = report_round,
+			     .repeated = report_repeated},
+		.clock = &p->clock,
+		.steal = &p->steal,
+		.gates = &p->gates,
+		.repeat = &p->repeat,
+	};
+	s->link.interrupted = false;
+	s->link.limit_ns = 0;
+	s->link.timeout_ns = p->options.local.timeout_ns;
+}
+
 void session_init(struct session *s, struct program *p)
 {
 	*s = (struct session){
 		.program = p,
-		.ep = {.test = p->test,
-		       .options = &p->options,
-		       .fault = &p->fault,
-		       .clock = &p->clock,
-		       .server = p->server},
-		.link = {.oob = OOB_EMPTY,
-			 .stop = &p->stop,
-			 .fault = &p->fault,
-			 .timeout_ns = p->options.local.timeout_ns},
-		.ms = {.test = p->test,
-		       .options = &p->options,
-		       .fault = &p->fault,
-		       .report = &p->report,
-		       .audience = {.interval = report_interval,
-				    .progress = report_live,
-				    .live = p->report.tty,
-				    .round = report_round,
-				    .repeated = report_repeated},
-		       .clock = &p->clock,
-		       .steal = &p->steal,
-		       .gates = &p->gates,
-		       .repeat = &p->repeat},
+		.link = {.oob = OOB_EMPTY, .stop = &p->stop, .fault = &p->fault},
 	};
-	s->ms.ep = &s->ep;
-	s->ms.link = &s->link;
+	session_prepare(s);
 }
 
 /* --wait_destroy: the run is over, and its QPs stay for a while. Ends early on a signal. */
@@ -64,59 +74,19 @@ void session_release(struct session *s)
 	release_all_made(s);
 }
 
-void session_set_fault_point(struct session *s)
+void session_unmake(struct session *s)
 {
 	struct program *p = s->program;
-	char at[sizeof(p->fault.at)];
+	const struct measure old = s->ms;
 
-	sweep_point(&p->options, at, sizeof(at));
-	fault_set_point(&p->fault, at);
-	fault_set_point(&p->gates.first, at);
-	fault_set_point(&p->gates.unknown, at);
-	fault_set_point(&s->ms.wrong_data, at);
-}
-
-void session_next(struct session *s)
-{
-	struct program *p = s->program;
-	struct session old;
-
-	session_set_fault_point(s);
+	measure_set_point(&s->ms);
 	watcher_release(&s->link.watcher);
 	release_all_made(s);
-	old = *s;
 	p->options = p->asked;
-	session_init(s, p);
-	s->link.oob = old.link.oob;
-	s->link.peer_timeout_ns = old.link.peer_timeout_ns;
-	s->link.told_keys = old.link.told_keys;
-	s->ms.measured = old.ms.measured;
-	s->stage = old.stage;
-	s->ms.wrong_data = old.ms.wrong_data;
+	session_prepare(s);
+	s->ms.measured = old.measured;
+	s->ms.wrong_data = old.wrong_data;
 	oob_local_address(&s->link.oob, &s->ep.local);
-}
-
-bool session_fits(const struct session *s, const struct experiment *next)
-{
-	const struct program *p = s->program;
-
-	return !p->test->open && !next->verify && experiment_same_qps(&s->offered, next) &&
-	       next->post_list <= p->options.experiment.tx_depth;
-}
-
-int session_go_on(struct session *s, const struct experiment *next)
-{
-	struct experiment *e = &s->program->options.experiment;
-
-	session_set_fault_point(s);
-	s->offered = *next;
-	experiment_take_run(e, next);
-	if (!e->sweep && endpoint_check_devices(&s->ep))
-		return -1;
-	if (!e->sweep)
-		handshake_use_size(&s->ms);
-	measure_release(&s->ms); /* it may be for other lengths and sizes */
-	return measure_make(&s->ms);
 }
 
 struct report_about session_about(struct program *p)
@@ -220,16 +190,17 @@ static struct report_effective effective_values(const struct measure *ms)
 	};
 }
 
-void session_show_ends(struct measure *ms, bool same)
+void session_show_ends(struct measure *ms)
 {
 	const struct endpoint *ep = ms->ep;
+	const struct experiment *e = &ep->options->experiment;
 	struct report_effective effect = effective_values(ms);
 	struct report_ends ends = {
-		.same = same,
+		.same = ms->at > 0,
 		.rails = ep->rails,
 		.threads = ep->workers / ep->rails,
-		.first_bytes = plan_first_size(&ep->options->experiment),
-		.last_bytes = ep->largest_bytes,
+		.first_bytes = plan_first_size(e),
+		.last_bytes = e->sweep ? ep->largest_bytes : e->size_bytes,
 		.effective = &effect,
 	};
 
@@ -241,6 +212,10 @@ void session_show_ends(struct measure *ms, bool same)
 		ends.their_qps[i] = &ep->worker[i].theirs;
 	}
 	link_alive_start(ms->link);
+	if (ep->asked_bytes)
+		report_note(ms->report,
+			    "message size limited to %s: a datagram is not larger than the MTU",
+			    units_size(ep->largest_bytes).text);
 	report_connected(ms->report, &ends);
 	if (ep->cuts[0] && ms->options->output.verbose)
 		report_note(ms->report, "cut to what %s has: %s", ep->rail[0].hca.info.device,

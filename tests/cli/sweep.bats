@@ -160,35 +160,54 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 }
 
 # At both ends there is memory and a QP for one experiment only.
-@test "what changes size, length, list and completions only goes on with the same QPs and memory" {
+@test "sizes are measured on the same QPs and memory; what else varies has its own" {
+	local other
 	export SIMVERBS_FAIL=ibv_alloc_pd:2+:ENOMEM,ibv_create_qp:2+:ENOMEM,ibv_reg_mr:2+:ENOMEM
-	pair send_bw -n 20,30 -s 64,1k -l 1,4 -Q 1,8 --json=c.json
-	json c.json '.results | length == 16 and all(.[]; .messages == .varied.iters and .message_bytes == .varied.size_bytes)'
-	json c.json '[.points[].effective.cq_mod] | unique | length > 1'
-	pair write_lat -D 0.01,0.02 -s 8k,8,64 --json=c.json
-	json c.json '[.results[].message_bytes] == [8192, 8, 64, 8192, 8, 64]'
+	pair send_bw -n 20 -s 64,8k,64,2 --repeat 2 --json=c.json
+	json c.json '([.results[] | select(.run == 1) | .message_bytes] == [64, 8192, 64, 2]) and all(.results[]; .message_bytes == .varied.size_bytes)'
+	json c.json '[.points[].varied.size_bytes] == [64, 8192, 64, 2] and ([.summaries[].message_bytes] == [64, 8192, 64, 2])'
+	pair write_lat -n 20 -s 8k,8,64 --json=c.json
+	json c.json '[.results[].message_bytes] == [8192, 8, 64]'
 	pair send_bw -c UD -n 20 -s 64,1k --json=c.json
 	json c.json '[.results[].message_bytes] == [64, 1024]'
-	server send_bw
-	client send_bw -n 20 -t 16,32 -s 64
-	[[ ${status[client]} == 1 ]] || fail 'another depth needs another QP'
-	says client.err 'at -t 32: creating the QPs: ibv_alloc_pd'
-	finish server
+	for other in '-t 16,32' '-n 20,30' '-l 1,2'; do
+		server send_bw
+		# shellcheck disable=SC2086 # words
+		client send_bw -n 20 $other -s 64
+		[[ ${status[client]} == 1 ]] || fail "$other needs another QP"
+		says client.err "at ${other%% *} ${other##*,}" 'creating the QPs: ibv_alloc_pd'
+		finish server
+	done
 }
 
-@test "a client that goes on with what needs other QPs or more memory is refused" {
-	local next
+@test "of a list of sizes, datagrams are cut, and each says so; larger ones have memory of their own" {
+	pair send_bw -c UD -n 20 -t 32 -s 64,64k --json=c.json
+	json c.json '[.results[].message_bytes] | .[0] == 64 and .[1] < 65536'
+	json c.json '[.points[].effective | has("asked_bytes")] == [false, true]'
+	says client.err 'message size limited to '
+	pair write_bw -n 2 -t 32 -s 64,16m --json=c.json
+	json c.json '[.results[] | select(.measured_by == "client") | .message_bytes] == [64, 16777216]'
+}
+
+@test "sizes that no client of ours lists, and rounds of none of them, are refused" {
+	local sizes
 	listen_in send_bw
 	server send_bw
-	for next in '.qp = 2' '."tx-depth" = 32' '.size = 65537' '.verify = 1' '.post_list = 129' '.sl = 1' '.size = "x"' '.iters = 0'; do
-		next=$(jq -c --arg type next "{type: \$type, experiment: (.experiment | $next)}" <<<"$hello")
-		stranger say "$hello" hear welcome say "$qps" hear qps say "$next" hear error
+	for sizes in '[]' '[64]' '64' '[64, 0]' '[64, "x"]' '[64, 8388609]' '[range(129)]'; do
+		stranger say "$(jq -c ". + {sizes: $sizes}" <<<"$hello")" hear error
 		ended stranger 0
 	done
 	client send_bw -n 5
 	finish server
 	ended client 0
 	ended server 0
+	for sizes in '{at: 2, message_bytes: 64}' '{at: 1, message_bytes: 65536}' '{at: 0, message_bytes: 128}'; do
+		server send_bw
+		stranger say "$(jq -c '. + {sizes: [.experiment.size, 64]}' <<<"$hello")" hear welcome say "$qps" hear qps \
+			say "$(jq -nc "{type: \"round\", target: 1, warmup: true} + $sizes")" hear error
+		ended stranger 0
+		finish server
+	done
 }
 
 @test "a client that varies what is no option of the experiment is dropped" {

@@ -109,22 +109,16 @@ static void experiment_round_trip(void **state)
 	json_decref(j);
 }
 
-static void the_same_qps_serve_other_sizes_and_lengths(void **state)
+static void the_same_qps_serve_other_sizes_alone(void **state)
 {
 	const struct experiment a = {EXPERIMENT_DEFAULTS, .size_bytes = 64, .iters = 5};
-	struct experiment b = a;
 
 	(void)state;
-	b.size_bytes = b.iters = b.duration_ns = b.post_list = b.cq_mod = 77;
-	assert_true(experiment_same_qps(&a, &b));
-	for (size_t i = 0; i < sizeof(b) / sizeof(uint64_t); i++) {
-		struct experiment other = b, taken = a;
+	for (size_t i = 0; i < sizeof(a) / sizeof(uint64_t); i++) {
+		struct experiment other = a;
 
 		((uint64_t *)&other)[i]++;
-		experiment_take_run(&taken, &other);
-		/* either it is taken, or it asks for other QPs */
-		assert_int_equal(experiment_same_qps(&a, &other),
-				 memcmp(&taken, &other, sizeof(other)) == 0);
+		assert_int_equal(experiment_same_qps(&a, &other), other.size_bytes != 64);
 	}
 }
 
@@ -322,7 +316,7 @@ int main(void)
 		cmocka_unit_test(impossible_values),
 		cmocka_unit_test(every_row_is_sound),
 		cmocka_unit_test(experiment_round_trip),
-		cmocka_unit_test(the_same_qps_serve_other_sizes_and_lengths),
+		cmocka_unit_test(the_same_qps_serve_other_sizes_alone),
 		cmocka_unit_test(experiment_from_a_stranger),
 		cmocka_unit_test(a_test_takes_only_what_it_has),
 		cmocka_unit_test(the_ends_differ),
