@@ -17,7 +17,7 @@
 
 void endpoint_fetch_fault(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < ep->workers && !fault_is(ep->fault); i++)
+	for (unsigned i = 0; i < ep->workers_made && !fault_is(ep->fault); i++)
 		if (fault_is(&ep->worker[i].fault))
 			*ep->fault = ep->worker[i].fault;
 }
@@ -28,7 +28,7 @@ static int run_in_all(struct endpoint *ep, pool_job *job, void *arg, bool in_tur
 	unsigned all = ep->workers;
 	int rc = 0;
 
-	for (unsigned i = 0; i < all; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		fault_phase(&ep->worker[i].fault, ep->fault->phase);
 	if (!in_turn)
 		rc = pool_run(&ep->pool, job, arg);
@@ -47,8 +47,11 @@ struct work {
 static int do_work(void *arg, unsigned i)
 {
 	const struct work *work = arg;
+	int rc = 0;
 
-	return work->of(&work->ep->worker[i]);
+	for (; i < work->ep->workers_made && rc == 0; i += work->ep->workers)
+		rc = work->of(&work->ep->worker[i]);
+	return rc;
 }
 
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
@@ -58,7 +61,7 @@ int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 
 int endpoint_abort(struct endpoint *ep)
 {
-	round_abort_all(ep->control, ep->workers);
+	round_abort_all(ep->control, ep->workers_made);
 	return -1;
 }
 
@@ -292,7 +295,8 @@ int endpoint_find(struct endpoint *ep, struct hca_list *list)
 /* The threads are made before one of them is pinned: they inherit where it may run. */
 static int make_workers(struct endpoint *ep)
 {
-	uint64_t workers = ep->options->experiment.threads * ep->rails;
+	uint64_t threads = ep->options->experiment.threads * ep->rails;
+	uint64_t workers = threads * (ep->options->experiment.verify ? 2 : 1);
 
 	if (workers * ep->options->experiment.qps > QPS_MAX)
 		return too_many(ep, "QPs", (unsigned)(workers * ep->options->experiment.qps),
@@ -303,8 +307,9 @@ static int make_workers(struct endpoint *ep)
 		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "allocating %u threads",
 				   (unsigned)workers);
 	memset(ep->control, 0, workers * sizeof(*ep->control));
-	ep->workers = (unsigned)workers;
-	for (unsigned i = 0; i < ep->workers; i++) {
+	ep->workers = (unsigned)threads;
+	ep->workers_made = (unsigned)workers;
+	for (unsigned i = 0; i < ep->workers_made; i++) {
 		ep->worker[i].ep = ep;
 		ep->worker[i].rail = &ep->rail[i % ep->rails];
 		ep->worker[i].index = i;
@@ -362,19 +367,19 @@ int endpoint_connect(struct endpoint *ep)
 void endpoint_quiesce(struct endpoint *ep)
 {
 	pool_release(&ep->pool);
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		worker_quiesce(&ep->worker[i]);
 }
 
 static void release_workers(struct endpoint *ep)
 {
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		worker_release(&ep->worker[i]);
 	free(ep->worker);
 	free(ep->control);
 	ep->worker = NULL;
 	ep->control = NULL;
-	ep->workers = 0;
+	ep->workers = ep->workers_made = 0;
 }
 
 void endpoint_release(struct endpoint *ep)

@@ -37,7 +37,8 @@ struct endpoint {
 	struct rail *rail;
 	unsigned rails;
 	struct worker *worker;
-	unsigned workers;
+	unsigned workers;   /* with a thread each; with --verify behind each of them, */
+	unsigned workers_made; /* that many places on, another one in its thread */
 	struct round_control *control; /* one per worker */
 	struct pool pool;
 	struct gpu *gpu;         /* NULL: no GPU is used */

@@ -102,10 +102,10 @@ int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop)
 {
 	uint64_t deadline_ns = clock_now_ns() + ep->options->local.timeout_ns;
 
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		if (rail_is_iwarp(ep->worker[i].rail) && post_first(&ep->worker[i], ep->fault))
 			return -1;
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		if (rail_is_iwarp(ep->worker[i].rail) &&
 		    await_first(&ep->worker[i], deadline_ns, stop))
 			return -1;

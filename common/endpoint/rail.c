@@ -257,7 +257,7 @@ void rail_name_ends(const struct endpoint *ep, struct fault *f)
 {
 	const struct rail *r = &ep->rail[0];
 
-	for (unsigned i = ep->workers; i-- > 0;)
+	for (unsigned i = ep->workers_made; i-- > 0;)
 		if (fault_is(&ep->worker[i].fault))
 			r = ep->worker[i].rail;
 	text_add(f->cause, sizeof(f->cause), "%sBetween the ", f->cause[0] ? ". " : "");

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,7 +207,7 @@ static int make_receives(struct worker *t)
 	unsigned depth = t->qps.rx_depth;
 	unsigned batch = plan_recv_list(&ep->options->experiment, &plan, depth);
 
-	if (!depth)
+	if (!depth || worker_verifies(t))
 		return 0;
 	if (batch > depth)
 		return fault_usage(&t->fault, "use a larger -r or a shorter list",
@@ -221,6 +222,10 @@ int worker_pin(struct worker *t)
 	const struct endpoint *ep = t->ep;
 	struct end *e = &t->rail->mine;
 
+	if (worker_verifies(t)) {
+		t->pin = t[-(ptrdiff_t)ep->workers].pin;
+		return 0;
+	}
 	fault_phase(&t->fault, PHASE_PIN);
 	if (pin_thread(&t->pin, (int)(int64_t)ep->options->local.numa,
 		       t->rail->hca.info.place.numa_node, &t->fault))

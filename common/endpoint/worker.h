@@ -42,6 +42,15 @@ static inline bool worker_is_first(const struct worker *t)
 	return t->index < t->ep->rails;
 }
 
+/*
+ * True if it is for --verify: it shares the thread of another one, has room for more messages, and
+ * posts no receives by itself.
+ */
+static inline bool worker_verifies(const struct worker *t)
+{
+	return t->index >= t->ep->workers;
+}
+
 int worker_connect(struct worker *t);
 void worker_quiesce(struct worker *t);
 void worker_release(struct worker *t);

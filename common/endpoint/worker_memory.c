@@ -10,6 +10,7 @@
 #include "endpoint/worker.h"
 #include "loop/staged.h"
 #include "plan/limits.h"
+#include "plan/plan.h"
 #include "verbs/transport.h"
 
 #define PAGE_BYTES       4096 /* alignment of a slice, and the headroom before the first */
@@ -38,12 +39,12 @@ struct layout {
  * One buffer: headroom, then a slice for each QP. A test that sends and receives does so from the
  * first half of the slice and into the second.
  */
-static struct layout lay_out(const struct endpoint *ep)
+static struct layout lay_out(const struct endpoint *ep, bool verifies)
 {
 	const struct experiment *e = &ep->options->experiment;
 	bool apart = ep->test->latency || e->bidirectional;
-	uint64_t slice =
-		ep->largest_bytes > e->footprint_bytes ? ep->largest_bytes : e->footprint_bytes;
+	uint64_t room = verifies ? plan_verify_room(e, ep->largest_bytes) : ep->largest_bytes;
+	uint64_t slice = room > e->footprint_bytes ? room : e->footprint_bytes;
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *
 			PAGE_BYTES;
 	/* A datagram's GRH is stored before the slice, so that must be in the QP's MR, too. */
@@ -140,8 +141,10 @@ unsigned worker_access(const struct worker *t)
 int endpoint_check_memory(struct endpoint *ep)
 {
 	const struct local_options *o = &ep->options->local;
-	uint64_t bytes = all_buffers(ep, lay_out(ep).bytes);
+	uint64_t bytes = all_buffers(ep, lay_out(ep, false).bytes);
 
+	if (ep->options->experiment.verify)
+		bytes += ep->workers * lay_out(ep, true).bytes;
 	fault_phase(ep->fault, PHASE_ALLOCATE);
 	if (ep->server && limits_memory(o, bytes, ep->fault))
 		return -1;
@@ -153,7 +156,7 @@ int endpoint_check_memory(struct endpoint *ep)
 int worker_memory(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
-	struct layout l = lay_out(ep);
+	struct layout l = lay_out(ep, worker_verifies(t));
 	unsigned access = worker_access(t);
 	int rc;
 

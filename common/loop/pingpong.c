@@ -17,7 +17,7 @@ void pingpong_init(struct pingpong *p, struct round *r)
 	p->send_cq = r->qps->send_cq;
 	p->recv_cq = r->qps->recv_cq;
 	round_build(r, 0, 0, &p->plain, &p->sge);
-	if (r->unreliable && r->opcode == IBV_WR_SEND) /* the immediate is its number */
+	if (r->unreliable && post_is_send(r->opcode)) /* the immediate is its number */
 		p->plain.opcode = IBV_WR_SEND_WITH_IMM;
 	p->from_end = (char *)(uintptr_t)r->memory.from.addr + r->size_bytes;
 	p->into_end = (char *)(uintptr_t)r->memory.into.addr + r->size_bytes;

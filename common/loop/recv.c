@@ -107,19 +107,6 @@ uint64_t recv_queue_arrived(struct recv_queue *q, unsigned qp)
 	return came;
 }
 
-unsigned recv_queue_posted(const struct recv_queue *q, unsigned qp)
-{
-	return (unsigned)((int)q->depth - (int)q->batch + q->until_repost[qp]);
-}
-
-int recv_queue_refill(struct recv_queue *q, struct fault *f)
-{
-	for (unsigned i = 0; i < q->count; i++)
-		if (fill_recv_queue(q, i, f))
-			return -1;
-	return 0;
-}
-
 void recv_queue_release(struct recv_queue *q)
 {
 	free(q->qp);

@@ -44,14 +44,8 @@ struct recv_queue {
 int recv_queue_init(struct recv_queue *q, struct qp_set *qps, unsigned depth, unsigned batch,
 		    const struct round_slice *into, uint64_t bytes, struct fault *f);
 
-/* The number of receives posted on QP number QP. */
-unsigned recv_queue_posted(const struct recv_queue *q, unsigned qp);
-
 /* The messages that QP number QP has received since the last call, or the start. */
 uint64_t recv_queue_arrived(struct recv_queue *q, unsigned qp);
-
-/* Fill the queues again after all receives were consumed and none was re-posted. */
-int recv_queue_refill(struct recv_queue *q, struct fault *f);
 
 /* Free the memory; safe on a zeroed object. Posted receives go with the QPs. */
 void recv_queue_release(struct recv_queue *q);

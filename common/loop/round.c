@@ -49,17 +49,13 @@ void round_set_remote(const struct round_slice *remote, unsigned i, uint64_t off
 	uint64_t addr = remote->addr + i * remote->stride + offset;
 	uint32_t rkey = round_key(remote, i);
 
-	switch (wr->opcode) {
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	if (post_is_send(wr->opcode))
+		return; /* the peer's receive says where the data go */
+	if (wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr->wr.atomic.remote_addr = addr;
 		wr->wr.atomic.rkey = rkey;
 		wr->wr.atomic.compare_add = wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-		break;
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_IMM:
-		break; /* the peer's receive says where the data go */
-	default:
+	} else {
 		wr->wr.rdma.remote_addr = addr;
 		wr->wr.rdma.rkey = rkey;
 	}
@@ -95,17 +91,13 @@ struct post_qp round_to(const struct round *r, unsigned i, bool extended)
 
 int round_post_row(const struct round *r, unsigned i, struct ibv_send_wr *wr, unsigned count)
 {
-	const struct transport *over = r->qps->transport;
+	bool calls = r->qps->transport->rdma_by_calls && !post_is_send(wr->opcode);
 	post_call *call = post_find(&(struct post_kind){
-		.opcode = wr->opcode, .aim = round_aim(r), .extended = true});
-	struct post_qp to;
-	int rc;
+		.opcode = wr->opcode, .aim = round_aim(r), .extended = calls});
+	struct post_qp to = round_to(r, i, calls);
+	int rc = call(&to, wr, wr + count, count);
 
-	if (post_is_send(wr->opcode) || !over->rdma_by_calls || !call)
-		return round_post(r, r->qps->qp[i], wr);
-	to = round_to(r, i, true);
-	rc = call(&to, wr, wr + count, count);
-	return rc ? round_verb_failed(r, rc, "ibv_wr_complete") : 0;
+	return rc ? round_verb_failed(r, rc, calls ? "ibv_wr_complete" : "ibv_post_send") : 0;
 }
 
 void round_look_for_failure(const struct round *r)

@@ -19,7 +19,9 @@ uint64_t link_patience_ns(const struct link *l)
 
 void link_bound(struct link *l, const struct experiment *e, uint64_t rails)
 {
-	l->oob.bounds = bounds_experiment(rails * e->threads, rails * e->qps * e->threads);
+	uint64_t threads = rails * e->threads * (e->verify ? 2 : 1);
+
+	l->oob.bounds = bounds_experiment(threads, threads * e->qps);
 }
 
 int link_send(struct link *l, json_t *m)

@@ -71,6 +71,7 @@ struct measure {
 	struct repeat *repeat;
 	/* owned */
 	struct meter *meter;     /* one per worker */
+	struct verify *verify;   /* the same; NULL: without --verify */
 	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
 	json_t *receivers;       /* -g: what each QP of the last round received and lost; or NULL */
@@ -152,8 +153,7 @@ struct measurement {
 	struct fault clock_fault;    /* set if there is no result because the clock jumped */
 	struct evidence evidence[2]; /* by enum result_end */
 	struct port_snapshot snapshot[2]; /* the same: what happened at its ports */
-	struct slots_tally verified[2];   /* to the server, to the client */
-	bool is_verified;                 /* that was known for both */
+	struct verified verified[2];      /* to the server, to the client */
 	struct both_ways both;
 };
 
@@ -234,7 +234,7 @@ int verify_round(struct measurement *meas);
 int verify_verdict(struct measure *ms);
 
 /* What was found in DIRECTION: without messages if nothing was verified. */
-struct slots_tally verify_tally(const struct measurement *meas, enum result_direction direction);
+struct verified verify_tally(const struct measurement *meas, enum result_direction direction);
 
 /*
  * rows.c: judge the result of a round, and tell the audience; and judge RESULT, of the client: the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each worker records into: histogram, samples, marks of the peak, memory of --verify. At both
- * ends, for as long as the session's QPs.
+ * What each worker records into: histogram, samples, marks of the peak. At both ends, for as long
+ * as the session's QPs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static int allocate_meter_job(void *arg, unsigned i)
 	bool keep = (o->histogram || o->unsorted) && measure_keeps_samples(ms->options, ms->repeat);
 	struct meter *t = &ms->meter[i];
 
-	return allocate_samples(t, keep) || allocate_peak(t) || verify_make(t) ? -1 : 0;
+	return allocate_samples(t, keep) || allocate_peak(t) ? -1 : 0;
 }
 
 int measure_make(struct measure *ms)
@@ -97,7 +97,7 @@ int measure_make(struct measure *ms)
 		ms->meter[i].ep = ms->ep;
 		ms->meter[i].worker = &ms->ep->worker[i];
 	}
-	if (endpoint_each(ms->ep, allocate_meter_job, ms))
+	if (endpoint_each(ms->ep, allocate_meter_job, ms) || verify_make(ms))
 		return -1;
 	return ms->test->open ? ms->test->open(ms, &ms->own) : 0;
 }
@@ -109,10 +109,10 @@ void measure_release(struct measure *ms)
 	ms->own = NULL;
 	json_decref(ms->receivers);
 	ms->receivers = NULL;
+	verify_release(ms);
 	for (unsigned i = 0; ms->meter && i < ms->ep->workers; i++) {
 		struct meter *t = &ms->meter[i];
 
-		verify_release(t);
 		peak_release(&t->peak);
 		free(t->hist);
 		free(t->samples);

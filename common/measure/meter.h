@@ -18,7 +18,6 @@ struct meter {
 	uint64_t *samples; /* with -U or -H */
 	struct peak peak;
 	bool peak_ready;
-	struct verify *verify; /* NULL: without --verify */
 	/* for the current round: */
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
 	struct paced paced;           /* with --rate_limit, and a load's */

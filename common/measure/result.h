@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/slots.h"
 #include "finding/quality.h"
+#include "proto/verified.h"
 
 struct evidence;
 struct explained;
@@ -39,7 +39,7 @@ struct result_row {
 	enum result_direction direction;
 	int thread;                  /* -1: all threads */
 	const char *device;          /* NULL: all devices */
-	struct slots_tally verified; /* without messages: nothing was */
+	struct verified verified;     /* without messages: nothing was */
 	struct disturbed {           /* of the client, and of the server */
 		struct quality quality[2];
 		unsigned reasons[2]; /* why the row is doubtful, as bits */

@@ -163,7 +163,7 @@ static int conclude_round(struct measurement *meas, int rc)
 {
 	struct measure *ms = meas->ms;
 
-	if (rc == 0 && ms->meter[0].verify && !meas->attr.warmup)
+	if (rc == 0 && ms->verify && !meas->attr.warmup)
 		rc = verify_round(meas);
 	if (!meas->attr.kind)
 		round_tell(meas);

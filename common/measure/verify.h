@@ -1,82 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * verify: --verify: after each measured size, sends windows of messages and checks every byte, on
- * the same QPs, with the same operation, inline size, post list, directions and threads, for as
- * long as the measurement took, or the number of messages that is asked for. The messages are in
- * memory of their own, so the timed part is the same as without --verify. For atomics it checks the
- * values that they return and leave (base/tickets.h).
+ * verify: --verify: after each measured size, windows of messages over QPs and memory that the
+ * endpoint has made for it (worker_verifies()), with the same operation, transport, inline size,
+ * post list, directions and threads, for as long as the measurement took, or the number of messages
+ * that is asked for. Nothing of the measurement is used, and it uses nothing of this.
  *
- * Both ends proceed in steps: each end does its part of a step with all threads, reports that out
- * of band, and waits for the other's report. Wrong data do not end the run; they become a fault
- * (FAULT_DATA) at its end.
+ * Message NUMBER of a window is at a place of its own in the memory that it comes from, and has a
+ * pattern of the window, its QP and its number (base/pattern.h). Each place where one arrives is
+ * poisoned first, and so is a guard behind it. WRITEs and READs have the same place at both ends.
+ * SENDs come into the receives, which are posted place after place and around again: in the order
+ * of their numbers, or else each tells its number as immediate data. Atomics count on a word, which
+ * has the right value at the end.
+ *
+ * Each end does its part of a step with all threads, tells the other one, and waits for the same.
+ * Wrong data do not end the run; they become a fault (FAULT_DATA) at its end.
  */
 #pragma once
 
-#include "loop/round.h"
+#include "endpoint/worker.h"
 #include "measure/measure.h"
-#include "verbs/mem.h"
 
 struct verify_qp {
-	unsigned todo, next; /* messages left to post; number of the next one */
-	unsigned under_way;  /* completions that are due */
-	unsigned waiting; /* SENDs: receives that are posted, and not consumed */
-	unsigned room;    /* free places in the send queue: 1 until it is known what else is in
-			     there */
+	unsigned todo, next, under_way; /* requests to post; number of the next; completions due */
+	unsigned posted, taken;         /* receives, in all windows */
+	unsigned first, came;           /* messages of the window: place of the first; how many */
+	uint16_t number[PLAN_VERIFY_MESSAGES]; /* of the one that came to each place */
 };
 
-/* A worker's data for it. */
+/* The part of one thread. */
 struct verify {
-	/* for the whole run */
-	enum ibv_wr_opcode opcode;
-	bool sends, receives; /* messages leave its slots; arrive there, also by READs. Atomics:
-				 `out` has the returned values, `in` has the counters */
-	struct slots *posts;  /* what its requests use: `out`, or READs `in`; NULL: it posts none */
-	struct mem mem;       /* the slots to send from, then those to receive into */
-	uint8_t *image; /* a host copy of GPU memory; NULL for host memory */
-	uint64_t out_bytes, in_bytes;
+	struct worker *t;    /* its QPs and memory */
+	bool sends, arrives; /* messages come from this end; to it, also by its READs */
+	bool posts;          /* this end has requests */
+	bool atomic, adds;   /* they count; all QPs on one word */
+	bool in_place;       /* they name an address: no SENDs */
+	bool takes;          /* they consume receives here */
+	/* of a message size */
+	struct round round;
+	uint64_t source, sink;      /* QP 0's messages come from there; arrive there */
+	uint64_t most_bytes;        /* of a message that finds the receives */
+	unsigned room, count;       /* places of a QP; messages of each QP in a window */
+	struct verified found, now; /* in all windows, in this one */
+	/* of a window, from 1 */
+	uint32_t window;
 	struct verify_qp *qp;
-	struct ibv_send_wr *wr; /* one chain */
-	struct ibv_sge *sge;
-	struct cq_link *send_at, *recv_at; /* the CQs to poll next; NULL: the first */
-	uint64_t moved_ns;                 /* time of the last arrival or completion */
-	uint32_t windows;                  /* number so far */
-	bool empty; /* messages have no data now: they are to consume receives */
-	/* for one message size */
-	struct slots out, in;
-	struct round_slice remote; /* the other end's slots */
-	struct slots_tally tally;
-	struct slots_tally returned; /* atomics: the result for values that this end's operations
-					returned */
+	uint64_t moved_ns;               /* time of the last completion */
+	struct cq_link *at;              /* the CQ to poll next */
+	uint8_t *image;                  /* a host copy of GPU memory; NULL for host memory */
+	bool seen[PLAN_VERIFY_MESSAGES]; /* the numbers of one QP that came */
+	struct ibv_send_wr wr[PLAN_VERIFY_MESSAGES]; /* one chain */
+	struct ibv_sge sge[PLAN_VERIFY_MESSAGES];
 };
 
-/*
- * verify_worker.c: one worker's part, with faults in the worker. verify_make() allocates and
- * registers, if the experiment verifies; call verify_release() before releasing the QPs.
- */
-int verify_make(struct meter *t);
-void verify_release(struct meter *t);
+/* verify_worker.c: these raise the worker's fault. Make and release all of MS, if it verifies. */
+int verify_make(struct measure *ms);
+void verify_release(struct measure *ms);
 
-/* The maximum number of messages of BYTES per QP in a window. */
-unsigned verify_room(const struct meter *t, uint64_t bytes);
+/* Begin with messages of BYTES. */
+void verify_begin(struct verify *v, uint64_t bytes);
 
-/* Create slots for COUNT messages of BYTES on each QP. */
-int verify_begin(struct meter *t, uint64_t bytes, unsigned count);
-int verify_prepare(struct meter *t); /* start the next window: fill, poison, post receives */
-int verify_collect(struct meter *t); /* wait for the messages, and check them */
+/* The steps of a window: fill and poison, and post receives; send; wait for messages and check. */
+int verify_prepare(struct verify *v);
+int verify_send(struct verify *v);
+int verify_collect(struct verify *v);
 
 /*
- * verify_window.c: the same worker's requests. Every spin checks the round's abort flag and has a
- * deadline.
+ * verify_check.c: fill and poison the memory of QP; compare what came, and set `now`. The place of
+ * a message, from the first of its QP. Atomics: the first value of the window's words.
  */
-int verify_post_receives(struct meter *t); /* SENDs: into all slots */
-int verify_send(struct meter *t);          /* post qp[].todo messages, wait for completions */
-int verify_refill(struct meter *t);        /* post the timed receives again */
-
-/*
- * After the other end has sent everything: wait until the window's messages have arrived, or empty
- * ones until no receive is left, or until a message that has not arrived is lost: after a grace,
- * which is the whole time limit if TCP may still hold it (iWARP). Returns at once for messages that
- * consume no receive.
- */
-int verify_await(struct meter *t);
-uint64_t verify_grace_ns(const struct meter *t);
+void verify_fill(struct verify *v, unsigned qp);
+int verify_check(struct verify *v);
+uint64_t verify_word(const struct verify *v);
+static inline uint64_t verify_offset(const struct verify *v, unsigned place)
+{
+	return place * plan_verify_place(v->most_bytes);
+}

@@ -1,284 +1,296 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The part of one worker in a verification: its memory, and what it does in each step. */
+/* The part of one thread in a verification: its memory and its requests. */
+#include "measure/verify.h"
+
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/tickets.h"
-#include "endpoint/worker.h"
-#include "measure/meter.h"
-#include "plan/limits.h"
-#include "measure/verify.h"
+#include "base/units.h"
+#include "plan/test.h"
 #include "verbs/transport.h"
 
-#define VIEW(v, off) ((v)->image ? (v)->image + (off) : (uint8_t *)(v)->mem.memory.host + (off))
+#define POLL_BATCH  16
+#define NUMBER_MASK UINT32_C(0xffff)
+#define GRACE_NS    UINT64_C(100000000) /* a later message counts as lost */
 
-static bool is_atomic(const struct meter *t)
+int verify_make(struct measure *ms)
 {
-	return operation_is_atomic(&t->ep->test->operation);
+	struct endpoint *ep = ms->ep;
+	bool verify = ep->options->experiment.verify, made;
+
+	made = !verify || (ms->verify = calloc(ep->workers, sizeof(*ms->verify)));
+	for (unsigned i = 0; i < ep->workers && verify && made; i++) {
+		struct verify *v = &ms->verify[i];
+
+		v->t = &ep->worker[ep->workers + i];
+		v->qp = calloc(v->t->qps.count, sizeof(*v->qp));
+		v->image = ep->gpu_memory ? calloc(1, v->t->mem.memory.bytes) : NULL;
+		made = v->qp && (v->image || !ep->gpu_memory);
+	}
+	return made ? 0
+		    : fault_raise(ms->fault, FAULT_LOCAL, ENOMEM,
+				  "allocating details of a verification");
 }
 
-static bool has_swaps(const struct meter *t)
+void verify_release(struct measure *ms)
 {
-	return t->verify->opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+	for (unsigned i = 0; ms->verify && i < ms->ep->workers; i++) {
+		free(ms->verify[i].qp);
+		free(ms->verify[i].image);
+	}
+	free(ms->verify);
+	ms->verify = NULL;
 }
 
-/* Set what V posts, and in which directions its messages go. */
-static void set_directions(struct verify *v, const struct endpoint *ep)
+void verify_begin(struct verify *v, uint64_t bytes)
 {
-	const struct operation *o = &ep->test->operation;
+	struct worker *t = v->t;
+	const struct endpoint *ep = t->ep;
 	const struct experiment *e = &ep->options->experiment;
+	const struct operation *o = &ep->test->operation;
+	const struct transport *over = t->qps.transport;
 	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
 	bool both = e->bidirectional || (ep->test->latency && !o->fetches); /* ends post */
+	/* SENDs tell their number where another one may come next. */
+	bool told = ep->immediate || (!o->peer_allows && transport_numbers(over));
 
-	v->opcode = e->send_with_imm ? o->opcode : operation_opcode(o, e, ep->immediate);
 	v->sends = both || leads != pulls;
-	v->receives = both || leads == pulls;
-	v->posts = !both && !leads ? NULL : pulls ? &v->in : &v->out;
-}
-
-static struct slots slots_layout(const struct meter *t, uint64_t bytes, unsigned count)
-{
-	return (struct slots){
-		.message_bytes = bytes,
-		.before_bytes = t->worker->qps.transport->header_bytes,
-		.qps = t->worker->qps.count,
-		.count = count,
+	v->arrives = both || leads == pulls;
+	v->posts = both || leads;
+	v->atomic = operation_is_atomic(o);
+	v->adds = e->atomic_type == ATOMIC_FETCH_AND_ADD;
+	v->in_place = o->peer_allows;
+	v->takes = v->arrives && endpoint_receives(ep);
+	v->round = (struct round){
+		.qps = &t->qps,
+		.size_bytes = bytes,
+		.opcode = operation_opcode(o, e, told),
+		.post_list = (unsigned)e->post_list,
+		.send_inline = bytes <= t->qps.inline_bytes,
+		.unreliable = !over->reliable,
+		.memory = worker_buffers(t),
+		.control = t->control,
+		.fault = &t->fault,
 	};
+	v->source = pulls ? v->round.memory.into.addr : v->round.memory.from.addr;
+	v->sink = pulls ? v->round.memory.from.addr : v->round.memory.into.addr;
+	v->most_bytes = v->in_place ? bytes : ep->largest_bytes; /* of receives that are left */
+	v->room = plan_verify_messages(e, v->most_bytes);
+	if (v->takes && t->qps.rx_depth < v->room)
+		v->room = t->qps.rx_depth;
+	v->found = (struct verified){0};
 }
 
-/* The smaller of both, but at least 1: a window has a message, even if half the depth is 0. */
-static unsigned smaller_or_1(unsigned a, unsigned b)
+/* Post receives of QP into all places that have none. */
+static int post_receives(struct verify *v, unsigned qp)
 {
-	unsigned n = a < b ? a : b;
+	struct worker *t = v->t;
+	unsigned header = t->qps.transport->header_bytes;
 
-	return n ? n : 1;
-}
+	for (struct verify_qp *q = &v->qp[qp]; q->posted - q->taken < v->room; q->posted++) {
+		struct ibv_sge sge = {
+			.addr = v->sink + qp * t->mine.stride +
+				verify_offset(v, q->posted % v->room) - header,
+			.length = header + (uint32_t)v->most_bytes,
+			.lkey = round_key(&v->round.memory.into, qp),
+		};
+		struct ibv_recv_wr wr = {.wr_id = qp, .sg_list = &sge, .num_sge = 1};
+		int rc = recv_post(&(struct recv_qp){
+			.qp = t->qps.qp[qp],
+			.srq = t->qps.srqs ? t->qps.srq[qp] : NULL,
+			.chain = &wr,
+		});
 
-/*
- * If they consume receives, the number of messages is limited by the receive queue, because none
- * are reposted during a window; of those of the timed part a batch may not be reposted yet.
- */
-unsigned verify_room(const struct meter *t, uint64_t bytes)
-{
-	const struct verify *v = t->verify;
-	unsigned count = plan_verify_messages(&t->ep->options->experiment, bytes),
-		 depth = t->worker->qps.rx_depth;
-
-	if (!v->receives || t->ep->test->operation.fetches)
-		return count;
-	if (v->opcode == IBV_WR_SEND)
-		return smaller_or_1(count, depth);
-	if (v->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-		return smaller_or_1(count,
-				    smaller_or_1(depth / 2, depth + 1 - t->worker->receives.batch));
-	return count;
-}
-
-/* Allocate what T's verification has for the whole run, but for the memory of the messages. */
-static int make_details(struct meter *t)
-{
-	uint64_t chain = t->ep->options->experiment.post_list;
-	struct verify *v = t->verify = calloc(1, sizeof(*v));
-
-	if (v) {
-		v->qp = calloc(t->worker->qps.count, sizeof(*v->qp));
-		v->wr = calloc(chain, sizeof(*v->wr));
-		v->sge = calloc(chain, sizeof(*v->sge));
+		if (rc)
+			return round_verb_failed(&v->round, rc, "ibv_post_recv");
 	}
-	if (!v || !v->qp || !v->wr || !v->sge)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating details of a verification");
-	set_directions(v, t->ep);
 	return 0;
 }
 
-/* Set the buffer sizes to the largest that any message size needs. */
-static void set_buffer_sizes(const struct meter *t)
+int verify_prepare(struct verify *v)
 {
-	struct verify *v = t->verify;
+	const struct worker *t = v->t;
 
-	for (uint64_t size = plan_first_size(&t->ep->options->experiment);
-	     size <= t->ep->largest_bytes; size *= 2) {
-		unsigned count = verify_room(t, size);
-		struct slots out = slots_layout(t, size, count);
-		struct slots in = slots_layout(t, size, is_atomic(t) ? 1 : count);
+	v->window++;
+	for (unsigned i = 0; i < t->qps.count; i++) {
+		struct verify_qp *q = &v->qp[i];
 
-		if (v->sends && slots_bytes(&out) > v->out_bytes)
-			v->out_bytes = slots_bytes(&out);
-		if (v->receives && slots_bytes(&in) > v->in_bytes)
-			v->in_bytes = slots_bytes(&in);
+		q->first = q->taken % v->room;
+		q->came = q->next = 0;
+		memset(q->number, 0xff, sizeof(q->number));
+		verify_fill(v, i);
+		if (v->takes && post_receives(v, i))
+			return -1;
 	}
-}
-
-int verify_make(struct meter *t)
-{
-	const struct endpoint *ep = t->ep;
-	const struct experiment *e = &ep->options->experiment;
-	unsigned access = worker_access(t->worker);
-	struct verify *v;
-	uint64_t bytes;
-
-	if (!e->verify || ep->own_schedule)
-		return 0;
-	if (make_details(t))
-		return -1;
-	set_buffer_sizes(t);
-	v = t->verify;
-	bytes = v->out_bytes + v->in_bytes;
-	if (ep->server && limits_memory(&ep->options->local,
-					(bytes + t->worker->mem.memory.bytes) * ep->workers,
-					&t->worker->fault))
-		return -1;
-	if (!ep->gpu_memory)
-		return mem_init(
-			&v->mem,
-			&(struct mem_attr){.pd = t->worker->qps.pd,
-					   .memory = {.bytes = bytes, .pin = &t->worker->pin},
-					   .access = access},
-			&t->worker->fault);
-	v->image = malloc(bytes);
 	if (!v->image)
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating an image of GPU memory");
-	return endpoint_gpu_memory(t->worker, bytes, access, &v->mem);
+		return 0;
+	return gpu_copy_in(t->ep->gpu, t->mem.memory.addr, v->image, t->mem.memory.bytes,
+			   v->round.fault);
 }
 
-void verify_release(struct meter *t)
+/* In the immediate data of all messages of a window, above their number. */
+static uint32_t window_tag(const struct verify *v)
 {
-	struct verify *v = t->verify;
+	return (v->window << 16) & ~NUMBER_MASK;
+}
 
-	if (!v)
+/* Build the request for the next message of QP, the Kth of its chain. */
+static void build_request(struct verify *v, unsigned qp, unsigned k)
+{
+	struct ibv_send_wr *wr = &v->wr[k];
+	unsigned number = v->qp[qp].next++;
+
+	round_build(&v->round, qp, verify_offset(v, number), wr, &v->sge[k]);
+	wr->wr_id = qp;
+	wr->imm_data = htonl(window_tag(v) | number);
+	if (k)
+		wr[-1].next = wr;
+	if (!v->atomic)
 		return;
-	slots_release(&v->out);
-	slots_release(&v->in);
-	mem_release(&v->mem);
-	free(v->image);
-	free(v->qp);
-	free(v->wr);
-	free(v->sge);
-	free(v);
-	t->verify = NULL;
+	round_set_remote(&v->round.memory.remote, v->adds ? 0 : qp, 0, wr);
+	if (v->adds)
+		return;
+	wr->wr.atomic.compare_add = verify_word(v) + number;
+	wr->wr.atomic.swap = verify_word(v) + number + 1;
 }
 
-/* Set up SLOTS in T's buffer from OFFSET on. FROM_SERVER: their messages come from the server. */
-static int make_slots(const struct meter *t, struct slots *slots, uint64_t offset, bool from_server)
+/* Post as many messages of QP as fit its send queue, where none is outstanding. */
+static int post_more(struct verify *v, unsigned qp)
 {
-	slots->data = VIEW(t->verify, offset);
-	slots->first_qp = t->worker->index * t->worker->qps.count;
-	slots->from_server = from_server;
-	slots->in_place = t->verify->opcode != IBV_WR_SEND;
-	slots->unreliable = t->round.unreliable;
-	slots->numbered = transport_numbers(t->round.qps->transport);
-	return slots_init(slots);
-}
+	const struct qp_set *qps = v->round.qps;
+	struct verify_qp *q = &v->qp[qp];
+	unsigned n = q->todo < qps->tx_depth ? q->todo : qps->tx_depth;
+	bool all = qps->transport->all_signalled;
 
-int verify_begin(struct meter *t, uint64_t bytes, unsigned count)
-{
-	struct verify *v = t->verify;
-	bool server = t->ep->server;
-	int rc = 0;
+	q->todo -= n;
+	q->under_way = all ? n : n != 0;
+	while (n) {
+		unsigned chain = n < v->round.post_list ? n : v->round.post_list;
 
-	slots_release(&v->out);
-	slots_release(&v->in);
-	v->out = slots_layout(t, bytes, count);
-	v->in = slots_layout(t, bytes, is_atomic(t) ? 1 : count);
-	if (v->sends)
-		rc = make_slots(t, &v->out, 0, server);
-	if (rc == 0 && v->receives)
-		rc = make_slots(t, &v->in, v->out_bytes, !server);
-	return rc ? fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				"allocating slots of %u messages", count)
-		  : 0;
-}
-
-int verify_prepare(struct meter *t)
-{
-	struct verify *v = t->verify;
-
-	v->empty = false;
-	v->out.window = v->in.window = ++v->windows;
-	for (unsigned i = 0; i < v->out.qps; i++) {
-		v->qp[i].todo = v->posts ? v->posts->count : 0;
-		v->qp[i].next = 0;
+		n -= chain;
+		for (unsigned k = 0; k < chain; k++) {
+			build_request(v, qp, k);
+			if (all || (!n && k + 1 == chain))
+				v->wr[k].send_flags |= IBV_SEND_SIGNALED;
+		}
+		if (round_post_row(&v->round, qp, v->wr, chain))
+			return -1;
 	}
-	if (v->receives && v->opcode == IBV_WR_SEND && verify_post_receives(t))
-		return -1;
-	if (v->receives)
-		slots_poison(&v->in);
-	if (v->receives && is_atomic(t))
-		tickets_begin(&v->in);
-	if (v->sends && is_atomic(t))
-		slots_poison(&v->out);
-	else if (v->sends)
-		slots_fill(&v->out);
-	if (!v->image)
-		return 0;
-	return gpu_copy_in(t->ep->gpu, v->mem.memory.addr, v->image, v->out_bytes + v->in_bytes,
-			   &t->worker->fault);
+	return 0;
 }
 
-/* If the buffer is in GPU memory, copy what was received to the CPU's image of it. */
-static int fetch_slots(struct meter *t)
+/* Poll the next CQ. Returns the number of completions, or -1. */
+static int poll_next(struct verify *v, struct ibv_wc *wc, const char *what)
 {
-	struct verify *v = t->verify;
-	struct gpu *gpu = t->ep->gpu;
+	int n = round_poll_checked(&v->round, v->at->cq, POLL_BATCH, wc, what);
 
-	if (!v->image)
-		return 0;
-	if (gpu_route_flush(gpu, v->mem.gpu_mr.data_direct, &t->worker->fault))
-		return -1;
-	return gpu_copy_out(gpu, v->image + v->out_bytes, v->mem.memory.addr + v->out_bytes,
-			    v->in_bytes, &t->worker->fault);
+	v->at = v->at->next;
+	if (n > 0)
+		v->moved_ns = clock_now_ns();
+	return round_aborted(&v->round) ? -1 : n; /* the one who aborted raises the fault */
 }
 
-/* Check what has arrived so far. */
-static struct slots_tally check_arrived(const struct meter *t)
+int verify_send(struct verify *v)
 {
-	const struct verify *v = t->verify;
-	struct slots_tally found = {0};
+	uint64_t patience_ns = v->t->ep->options->local.timeout_ns;
+	unsigned open = v->posts ? v->t->qps.count : 0; /* QPs that have not sent all */
+	struct ibv_wc wc[POLL_BATCH];
 
-	if (is_atomic(t))
-		tickets_check_counters(&v->in, v->out.count, has_swaps(t), &found);
-	else
-		slots_check(&v->in, &found);
-	return found;
+	v->at = v->t->qps.send.link;
+	v->moved_ns = clock_now_ns();
+	for (unsigned i = 0; i < open; i++) {
+		v->qp[i].todo = v->count;
+		if (post_more(v, i))
+			return -1;
+	}
+	while (open) {
+		int n = poll_next(v, wc, "request");
+
+		if (n < 0)
+			return -1;
+		for (int k = 0; k < n; k++) {
+			unsigned qp = (unsigned)wc[k].wr_id;
+
+			if (--v->qp[qp].under_way)
+				continue;
+			open -= !v->qp[qp].todo;
+			if (post_more(v, qp))
+				return -1;
+		}
+		if (n || clock_now_ns() - v->moved_ns < patience_ns)
+			continue;
+		fault_raise(v->round.fault, FAULT_DEADLINE, ETIMEDOUT, "no completion for %s",
+			    units_ns(patience_ns).text);
+		return fault_cause(v->round.fault,
+				   "The peer answers over TCP, but its RDMA packets do not arrive, "
+				   "or too many arrive");
+	}
+	return 0;
 }
 
-/* Check the values that this end's atomics returned. */
-static int check_returned(struct meter *t)
+/* A message came: one of the window, or a late one of another, which only took a receive. */
+static void note_arrival(struct verify *v, const struct ibv_wc *wc)
 {
-	struct verify *v = t->verify;
+	struct verify_qp *q = &v->qp[wc->wr_id];
+	unsigned place = q->taken++ % v->room, number = q->came;
+	uint32_t told =
+		wc->wc_flags & IBV_WC_WITH_IMM ? ntohl(wc->imm_data) : window_tag(v) | number;
 
-	if (!is_atomic(t) || !v->sends || tickets_check(&v->out, has_swaps(t), &v->returned) == 0)
-		return 0;
-	return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-			   "allocating room for %u returned values", v->out.count);
+	if ((told & ~NUMBER_MASK) != window_tag(v))
+		return;
+	q->came++;
+	q->number[place] = told & NUMBER_MASK;
 }
 
-/*
- * Check what arrived. A WRITE's data may arrive shortly after the sender's completion, so wait a
- * while for them.
- */
-int verify_collect(struct meter *t)
+static bool all_came(const struct verify *v)
 {
-	struct verify *v = t->verify;
-	struct slots_tally found;
+	for (unsigned i = 0; v->takes && i < v->t->qps.count; i++)
+		if (v->qp[i].came < v->count)
+			return false;
+	return true;
+}
+
+/* The time for what the sender's completion does not promise; TCP may still hold it (iWARP). */
+static uint64_t grace_ns(const struct verify *v)
+{
+	return v->t->qps.local ? v->t->ep->options->local.timeout_ns : GRACE_NS;
+}
+
+/* The other end has sent everything: wait until it has come, or is lost. */
+static int await_messages(struct verify *v)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int n = 0;
+
+	v->at = v->t->qps.recv.link;
+	v->moved_ns = clock_now_ns();
+	while (n || (!all_came(v) && clock_now_ns() - v->moved_ns < grace_ns(v))) {
+		n = poll_next(v, wc, "receive");
+		if (n < 0)
+			return -1;
+		for (int k = 0; k < n; k++)
+			note_arrival(v, &wc[k]);
+	}
+	return 0;
+}
+
+/* A WRITE's data may arrive shortly after the sender's completion, so wait a while for them. */
+int verify_collect(struct verify *v)
+{
 	uint64_t deadline_ns;
 
-	if (check_returned(t))
-		return -1;
-	if (!v->receives)
+	if (!v->arrives)
 		return 0;
-	if (verify_await(t))
+	if (await_messages(v))
 		return -1;
-	deadline_ns = clock_now_ns() + verify_grace_ns(t);
+	deadline_ns = clock_now_ns() + grace_ns(v);
 	do {
-		if (fetch_slots(t))
+		if (verify_check(v))
 			return -1;
-		found = check_arrived(t);
-	} while (v->in.in_place && (found.errors || found.lost) && !round_aborted(&t->round) &&
+	} while (v->in_place && (v->now.errors || v->now.lost) && !round_aborted(&v->round) &&
 		 clock_now_ns() < deadline_ns);
-	slots_add(&v->tally, &found);
+	verified_add(&v->found, &v->now);
 	return 0;
 }

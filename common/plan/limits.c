@@ -47,7 +47,8 @@ const char *limits_text(const struct local_options *l, char *buf, size_t size)
 	return buf;
 }
 
-static int check_qps(const struct local_options *l, uint64_t qps, struct fault *f)
+static int check_qps(const struct local_options *l, uint64_t qps, const char *option,
+		     struct fault *f)
 {
 	char requested[32], allowed[32];
 
@@ -55,7 +56,7 @@ static int check_qps(const struct local_options *l, uint64_t qps, struct fault *
 		return 0;
 	snprintf(requested, sizeof(requested), "%llu QPs", (unsigned long long)qps);
 	snprintf(allowed, sizeof(allowed), "%llu", (unsigned long long)l->max_qps);
-	return refuse_limit("-q/--qp", requested, allowed,
+	return refuse_limit(option, requested, allowed,
 			    "use fewer QPs (-q, --threads), or raise --max-qps", f);
 }
 
@@ -109,26 +110,6 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a < UINT64_MAX - 1 - b ? a + b : UINT64_MAX - 1;
 }
 
-/*
- * What a worker has for --verify, at least. How many messages are verified at once depends on the
- * receive queue, which the device limits, if they consume receives: one is sure. Those of atomics
- * are too small to count.
- */
-static uint64_t verify_bytes(const struct test *t, const struct experiment *e, uint64_t size)
-{
-	const struct operation *o = &t->operation;
-	enum ibv_wr_opcode opcode = operation_opcode(o, e, e->write_with_imm);
-	/* A ping-pong has immediates if either end's memory is a GPU's, which is not known yet. */
-	bool receives = !o->peer_allows || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
-			(t->latency && t->lead_immediate);
-	bool both = e->bidirectional || (t->latency && !o->fetches);
-	uint64_t count = receives ? 1 : plan_verify_messages(e, size);
-
-	if (!e->verify || operation_is_atomic(o) || (t->schedule && !e->plain))
-		return 0;
-	return times(times(size, e->qps), (both ? 2 : 1) * count);
-}
-
 /* The buffers, without what alignment and the device add: that is seen when they are made. */
 static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, uint64_t rails)
 {
@@ -137,21 +118,22 @@ static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, u
 	uint64_t slice = size > e->footprint_bytes ? size : e->footprint_bytes;
 	uint64_t slices = (t->latency || e->bidirectional ? 2 : 1) * e->qps;
 
-	return times(plus(times(slice, slices), verify_bytes(t, e, size)), workers);
+	return times(times(e->verify ? plus(slice, plan_verify_room(e, size)) : slice, slices),
+		     workers);
 }
 
 int limits_check(const struct local_options *l, const struct test *t, const struct experiment *e,
 		 uint64_t rails, struct fault *f)
 {
 	/* No overflow: the option table bounds all three. */
-	uint64_t qps = e->qps * e->threads * rails;
+	uint64_t qps = e->qps * e->threads * rails * (e->verify ? 2 : 1);
 
 	/* Work requests and completions, at this end alone; an automatic depth is small. */
 	uint64_t depth = (e->tx_depth == EXPERIMENT_AUTO ? 0 : e->tx_depth) +
 			 (e->rx_depth == EXPERIMENT_AUTO ? 0 : e->rx_depth);
 	uint64_t queues = qps * depth * LIMITS_REQUEST_BYTES;
 
-	return check_qps(l, qps, f) || check_duration(l, e, f) ||
+	return check_qps(l, qps, e->verify ? "-q/--qp with --verify" : "-q/--qp", f) || check_duration(l, e, f) ||
 			       limits_memory(l, buffer_bytes(t, e, rails), f) ||
 			       check_queues(l, queues, f)
 		       ? -1

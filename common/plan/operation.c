@@ -32,17 +32,11 @@ enum ibv_wr_opcode operation_opcode(const struct operation *o, const struct expe
 
 uint64_t operation_send_ops(const struct operation *o)
 {
-	static const uint64_t ops[] = {
-		[IBV_WR_SEND] = IBV_QP_EX_WITH_SEND,
-		[IBV_WR_SEND_WITH_IMM] = IBV_QP_EX_WITH_SEND_WITH_IMM,
-		[IBV_WR_RDMA_WRITE] = IBV_QP_EX_WITH_RDMA_WRITE,
-		[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
-		[IBV_WR_RDMA_READ] = IBV_QP_EX_WITH_RDMA_READ,
-		[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
-		[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
-	};
-
-	return ops[o->opcode] | ops[o->another];
+	_Static_assert(IBV_QP_EX_WITH_RDMA_WRITE == 1 << IBV_WR_RDMA_WRITE &&
+			       IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
+			       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == 1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
+		       "a bit for each opcode");
+	return UINT64_C(1) << o->opcode | UINT64_C(1) << o->another;
 }
 
 double operation_latency_us(const struct operation *o, double trip_ns)

@@ -21,7 +21,6 @@
 #define RX_DEPTH_NO_RETRY   8192 /* of all QPs: 20 ms of 400,000 messages/s */
 #define RX_DEPTH_SHARED     8192
 #define TX_DEPTH_PINGPONG   64 /* so that one send in many is signalled */
-#define VERIFY_MESSAGES_MAX 1024
 #define PACED_SIGNAL_S      1e-4 /* by a schedule, from one completion of a QP to the next */
 
 #define PACED_IN_SOFTWARE                                                                  \
@@ -194,13 +193,23 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency)
 
 unsigned plan_verify_messages(const struct experiment *e, uint64_t bytes)
 {
-	uint64_t count = PLAN_VERIFY_BYTES / bytes / e->qps;
+	uint64_t count = PLAN_VERIFY_BYTES / plan_verify_place(bytes) / e->qps;
 
-	if (count > VERIFY_MESSAGES_MAX)
-		count = VERIFY_MESSAGES_MAX;
+	if (count > PLAN_VERIFY_MESSAGES)
+		count = PLAN_VERIFY_MESSAGES;
 	if (e->verify > 1 && count > e->verify)
 		count = e->verify;
 	return count ? (unsigned)count : 1;
+}
+
+uint64_t plan_verify_room(const struct experiment *e, uint64_t bytes)
+{
+	uint64_t room = 0;
+
+	for (; bytes; bytes = e->sweep ? bytes / 2 : 0)
+		if (room < plan_verify_messages(e, bytes) * plan_verify_place(bytes))
+			room = plan_verify_messages(e, bytes) * plan_verify_place(bytes);
+	return room;
 }
 
 unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p)

@@ -47,11 +47,20 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 
 /*
  * With --verify: the number of messages of BYTES on each QP in a window: those of one direction
- * take PLAN_VERIFY_BYTES, if more than one fits, and are no more than were asked for.
+ * take PLAN_VERIFY_BYTES, if more than one fits, and are no more than were asked for. A place for
+ * one has a guard behind it, and a datagram's GRH before it. And the room of a QP's places, of all
+ * sizes up to BYTES.
  */
-#define PLAN_VERIFY_BYTES (UINT64_C(64) << 20)
+#define PLAN_VERIFY_MESSAGES 1024
+#define PLAN_VERIFY_BYTES    (UINT64_C(64) << 20)
+#define PLAN_GUARD_BYTES     64
 #define PLAN_VERIFY_NS    UINT64_C(1000000000) /* its least time, unless --verify=N says how much */
+static inline uint64_t plan_verify_place(uint64_t bytes)
+{
+	return (bytes + 3 * PLAN_GUARD_BYTES - 1) / PLAN_GUARD_BYTES * PLAN_GUARD_BYTES;
+}
 unsigned plan_verify_messages(const struct experiment *e, uint64_t bytes);
+uint64_t plan_verify_room(const struct experiment *e, uint64_t bytes);
 
 /* The parameters of a worker's round with messages of SIZE bytes. */
 struct plan_attr {

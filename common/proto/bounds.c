@@ -12,8 +12,7 @@ struct bounds bounds_greeting(void)
 
 /*
  * The largest messages: "qps" has up to five numbers for each QP, and a few values for each
- * thread; "done" has a record for each thread, and with -g an object for each QP; "verify" has a
- * number for each QP.
+ * thread; "done" has a record for each thread, and with -g an object for each QP.
  */
 struct bounds bounds_experiment(uint64_t threads, uint64_t qps)
 {

@@ -47,12 +47,10 @@
  *			 "clock"; messages: while both sent, known in "over"}
  *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
  *
- * With --verify, after each measured round; in each step the client sends first, then the server:
- *	both    verify   step "window": go (another one), workers[]{addr, rkey, slots, receives[]}
- *	both    verify   step "emptied": the receives are consumed by empty messages; then "window"
- *			 again, until none is left
- *	both    verify   steps "armed" and "sent"; then "window" again, while both say go
- *	both    verify   step "found": [found{}, returned{}] (proto/verified.h)
+ * With --verify, after each measured round:
+ *	client  verify   go (another window), room (messages of a QP in it), found{} so far: the places are
+ *			 filled, or everything is sent, in turns
+ *	server  verify   the same, as both ends have it
  *
  * A program with a schedule of its own, between rounds:
  *	client  task     what the program needs to run at the server

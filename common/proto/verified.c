@@ -12,21 +12,21 @@
 #define COUNT_MAX (INT64_MAX / 32) /* sums, also over both directions, cannot overflow */
 
 /* clang-format off */
-#define ROW(member, ...) FIELD(struct slots_tally, member, FIELD_REQUIRED, __VA_ARGS__)
+#define ROW(member, ...) FIELD(struct verified, member, FIELD_REQUIRED, __VA_ARGS__)
 /* The first finding, if there is one. */
 #define FIRST(key, member, ...) \
-	FIELD_AS(key, struct slots_tally, first.member, FIELD_REQUIRED, .group = "first_error", \
-		 FIELD_IF(struct slots_tally, found), __VA_ARGS__)
+	FIELD_AS(key, struct verified, first.member, FIELD_REQUIRED, .group = "first_error", \
+		 FIELD_IF(struct verified, found), __VA_ARGS__)
 
 static const struct field rows[] = {
 	ROW(messages),
 	ROW(bytes),
 	ROW(errors, .max = COUNT_MAX),
 	ROW(lost, .max = COUNT_MAX),
-	FIRST("from_server", name.from_server),
-	FIRST("qp", name.qp, .max = UINT16_MAX),
-	FIRST("window", name.window),
-	FIRST("message", name.number, .max = UINT16_MAX),
+	FIRST("from_server", from_server),
+	FIRST("qp", qp, .max = UINT16_MAX),
+	FIRST("window", window),
+	FIRST("message", number, .max = UINT16_MAX),
 	FIRST("byte", byte),
 	FIRST("is", is),
 	FIRST("should_be", should_be),
@@ -35,12 +35,23 @@ static const struct field rows[] = {
 
 static const struct fields table = FIELDS(rows, NULL);
 
-json_t *verified_to_json(const struct slots_tally *t)
+void verified_add(struct verified *to, const struct verified *from)
+{
+	to->messages += from->messages;
+	to->bytes += from->bytes;
+	to->errors += from->errors;
+	to->lost += from->lost;
+	if (!to->found)
+		to->first = from->first;
+	to->found = to->found || from->found;
+}
+
+json_t *verified_to_json(const struct verified *t)
 {
 	return fields_write(&table, t, json_object());
 }
 
-int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *f)
+int verified_from_json(struct verified *t, const json_t *from, struct fault *f)
 {
 	memset(t, 0, sizeof(*t));
 	t->found = json_object_get(from, "first_error") != NULL;
@@ -52,30 +63,29 @@ int verified_from_json(struct slots_tally *t, const json_t *from, struct fault *
 	return message_has(from, "first_error", t->found == (t->errors != 0), f);
 }
 
-const char *verified_format(const struct slots_tally *t, uint64_t measured_bytes, char *buf,
+const char *verified_format(const struct verified *t, uint64_t measured_bytes, char *buf,
 			    size_t size)
 {
-	buf[0] = '\0';
-	text_add(buf, size, "%" PRIu64 " messages of %s, %s (measured: %s)", t->messages,
+	snprintf(buf, size, "%" PRIu64 " messages of %s, %s (measured: %s), ", t->messages,
 		 units_size(t->messages ? t->bytes / t->messages : 0).text,
 		 units_size(t->bytes).text, units_size(measured_bytes).text);
 	if (t->errors)
-		text_add(buf, size, ", %" PRIu64 " error%s", t->errors, t->errors > 1 ? "s" : "");
+		text_add(buf, size, "%" PRIu64 " error%s", t->errors, t->errors > 1 ? "s" : "");
 	else
-		text_add(buf, size, ", no error");
+		text_add(buf, size, "no error");
 	if (t->lost)
 		text_add(buf, size, " (%" PRIu64 " lost)", t->lost);
 	return buf;
 }
 
-int verified_raise(const struct slots_tally *t, struct fault *f)
+int verified_raise(const struct verified *t, struct fault *f)
 {
-	const struct slots_finding *first = &t->first;
+	const struct verified_finding *first = &t->first;
 	char message[96];
 
 	snprintf(message, sizeof(message), "message %u from the %s on QP %u, window %u,",
-		 first->name.number, first->name.from_server ? "server" : "client", first->name.qp,
-		 first->name.window);
+		 first->number, first->from_server ? "server" : "client", first->qp,
+		 first->window);
 	fault_raise(f, FAULT_DATA, 0,
 		    "%" PRIu64 " of %" PRIu64 " messages of %s wrong (%" PRIu64 " lost)", t->errors,
 		    t->messages, units_size(t->messages ? t->bytes / t->messages : 0).text,

@@ -139,7 +139,7 @@ void report_round(struct report *r, const struct measurement *meas, const struct
 	/* of the ends that send, which lose messages and have a schedule */
 	bool sends[] = {leads || meas->attr.both, !leads || meas->attr.both};
 	uint64_t messages, answered = 0;
-	struct slots_tally sum;
+	struct verified sum = verify_tally(meas, RESULT_BOTH_WAYS);
 	char text[256];
 
 	if (!result) { /* a server without a record, whose client failed */
@@ -149,8 +149,7 @@ void report_round(struct report *r, const struct measurement *meas, const struct
 			    units_size(meas->attr.message_bytes).text);
 		return;
 	}
-	if (meas->is_verified) {
-		sum = verify_tally(meas, RESULT_BOTH_WAYS);
+	if (sum.messages) {
 		messages = of[!of[0]->measured]->record.messages;
 		if (meas->attr.both)
 			messages = of[0]->record.messages + of[1]->record.messages;

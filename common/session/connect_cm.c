@@ -14,7 +14,7 @@ int connect_cm_listen(struct endpoint *ep, json_t *welcome)
 {
 	json_t *all = json_array();
 
-	for (unsigned i = 0; ep->options->experiment.rdma_cm && i < ep->workers; i++) {
+	for (unsigned i = 0; ep->options->experiment.rdma_cm && i < ep->workers_made; i++) {
 		struct cm *c = &ep->worker[i].cm;
 		uint16_t port;
 
@@ -57,9 +57,9 @@ int connect_cm_aim(struct endpoint *ep, const json_t *welcome)
 
 	if (!ep->options->experiment.rdma_cm)
 		return 0;
-	if (message_has(welcome, "rdma_cm", json_array_size(all) == ep->workers, ep->fault))
+	if (message_has(welcome, "rdma_cm", json_array_size(all) == ep->workers_made, ep->fault))
 		return -1;
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		if (set_peer_address(&ep->worker[i], json_array_get(all, i)))
 			return -1;
 	return 0;
@@ -113,7 +113,7 @@ static int connect_step(struct cm_progress *u)
 	struct endpoint *ep = u->ep;
 	unsigned up = 0, done = 0;
 
-	for (unsigned i = 0; i < ep->workers; i++) {
+	for (unsigned i = 0; i < ep->workers_made; i++) {
 		struct cm *c = &ep->worker[i].cm;
 		int rc = cm_step(c, ep->fault);
 
@@ -126,7 +126,7 @@ static int connect_step(struct cm_progress *u)
 	if (up != u->up)
 		extend_deadline(u);
 	u->up = up;
-	return done == ep->workers;
+	return done == ep->workers_made;
 }
 
 /* Wait for an event, and tell the peer meanwhile that this end is alive. */
@@ -135,7 +135,7 @@ static int wait_for_event(struct cm_progress *u)
 	struct endpoint *ep = u->ep;
 	uint64_t say_ns = u->said_ns + ALIVE_NS;
 	const struct worker *late = ep->worker;
-	int rc = oob_wait(&u->link->oob, u->p, ep->workers,
+	int rc = oob_wait(&u->link->oob, u->p, ep->workers_made,
 			  say_ns < u->deadline_ns ? say_ns : u->deadline_ns, ep->fault);
 
 	if (rc < 0 || oob_check_limit(&u->link->oob, ep->fault))
@@ -156,14 +156,14 @@ static int connect_all_qps(struct cm_progress *u)
 	struct endpoint *ep = u->ep;
 	int rc;
 
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		if (cm_start(&ep->worker[i].cm, &ep->worker[i].qps, &ep->worker[i].rail->route,
 			     ep->fault))
 			return -1;
 	while ((rc = connect_step(u)) == 0)
 		if (wait_for_event(u))
 			return -1;
-	for (unsigned i = 0; rc > 0 && i < ep->workers; i++)
+	for (unsigned i = 0; rc > 0 && i < ep->workers_made; i++)
 		worker_cm_describe(&ep->worker[i]);
 	return rc > 0 ? 0 : -1;
 }
@@ -182,7 +182,7 @@ int connect_cm(struct endpoint *ep, struct link *l, json_t **qps)
 
 	if (!ep->options->experiment.rdma_cm)
 		return 0;
-	u.p = calloc(ep->workers + 2, sizeof(*u.p));
+	u.p = calloc(ep->workers_made + 2, sizeof(*u.p));
 	if (!u.p)
 		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "waiting for rdma_cm");
 	rc = connect_all_qps(&u);

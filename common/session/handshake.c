@@ -325,7 +325,7 @@ static json_t *describe_qps(struct endpoint *ep)
 	json_t *m = message_new("qps"), *workers = json_array(), *ends = json_array();
 
 	note_clock(ep);
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		json_array_append_new(workers, message_from_qps(&ep->worker[i].mine));
 	for (unsigned i = 0; i < ep->rails; i++)
 		json_array_append_new(ends, end_to_json(&ep->rail[i].mine));
@@ -338,12 +338,12 @@ static int read_qps(struct endpoint *ep, const json_t *m)
 {
 	const json_t *workers = json_object_get(m, "strands"), *ends = json_object_get(m, "ends");
 
-	if (message_has(m, "strands", json_array_size(workers) == ep->workers,
+	if (message_has(m, "strands", json_array_size(workers) == ep->workers_made,
 			ep->fault) ||
 	    message_has(m, "ends", json_array_size(ends) == ep->rails, ep->fault))
 		return -1;
 	note_clock(ep);
-	for (unsigned i = 0; i < ep->workers; i++)
+	for (unsigned i = 0; i < ep->workers_made; i++)
 		if (message_read_qps(json_array_get(workers, i), ep->worker[i].qps.count,
 				     &ep->worker[i].theirs, ep->fault))
 			return -1;

@@ -38,7 +38,7 @@ over() {
 		-s,400k,-q,3 requests_1200_KiB allows_1_MiB
 		-a requests_8_MiB allows_1_MiB
 		--footprint,3m requests_3_MiB allows_1_MiB
-		--verify,-s,64k,-q,3 requests_64.12_MiB allows_1_MiB
+		--verify,-s,64k requests_64.06_MiB allows_1_MiB
 		-D,25 requests_25_s allows_20_s
 	END
 	client write_bw -n 5 -q 3 -s 64k -D 0.2

@@ -173,19 +173,19 @@ stopped() {
 }
 
 @test "a signal is heeded within --timeout, wherever its client only says that it is alive" {
-	local i program verified round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
+	local i program verified twice round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	local done='{"type":"done","messages":[5],"record":{"message_bytes":2,"messages":5,"seconds":1,"bandwidth_gbps":1}}'
 	for program in write_bw send_bw send_lat; do
 		listen_in "$program"
 		hello=$(jq -c '.experiment.size = 2' <<<"$hello")
-		verified=$(jq -c '.experiment.verify = 1' <<<"$hello")
+		verified=$(jq -c '.experiment.verify = 1' <<<"$hello") twice=$(jq -c '.strands += .strands' <<<"$qps")
 		stops_while "$program --persistent" 1 bytes RDM
 		stops_while "$program --persistent" 2 say "$hello" hear welcome
 		stops_while "$program --persistent" 3 say "$hello" hear welcome say "$qps" hear qps # between rounds
 		stops_while "$program --persistent" 4 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
 		stops_while "$program --persistent" 5 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
 		# while data are verified; a round of a server of every test
-		stops_while "$program --persistent" 6 say "$verified" hear welcome say "$qps" hear qps say "$round" hear ready say "$done"
+		stops_while "$program --persistent" 6 say "$verified" hear welcome say "$twice" hear qps say "$round" hear ready say "$done"
 		stops_while 'rdmark server' 7 say "$hello" hear welcome say "$qps" hear qps say "$round" hear ready
 		for i in {1..7}; do stopped "$i"; done
 	done

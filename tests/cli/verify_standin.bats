@@ -10,14 +10,14 @@ load ../lib/gpu
 
 setup_file() { need_device; }
 
-# Sets messages to as many as verified ones need two windows, first to the number of the first message of the first
-# window, next to that of the second:
-# behind 6 that are timed, and as many empty ones as receives are left then.
+# The number of the first verified message: behind 6 that are timed.
+readonly first=7
+
+# Sets messages to as many verified ones as need two windows, next to the number of the first one of the second window.
 count() {
 	case $1 in
-	send_bw) first=21 next=37 messages=64 ;;
-	send_lat) first=23 next=39 messages=64 ;;
-	write_*) first=7 next=1031 messages=1025 ;;
+	send_*) next=23 messages=17 ;;
+	write_*) next=1031 messages=1025 ;;
 	esac
 }
 
@@ -49,7 +49,7 @@ found() {
 	[[ ${row[0]} == 256 && ${row[1]} == 5 ]]
 }
 
-# each FAULT ERRORS LOST MESSAGE PROGRAM…: F and N in FAULT are the first message of the windows, with a number added.
+# each FAULT ERRORS LOST MESSAGE PROGRAM…: F and N in FAULT are the first messages of two windows, with a number added.
 each() {
 	local program fault
 	for program in "${@:5}"; do
@@ -103,13 +103,14 @@ each() {
 
 @test "misplaced: at another offset; where another one belongs" {
 	each 'misplace:$((F+3)):16' 1 0 3 "${programs[@]}"
-	each 'misplace:$((F+3)):-320' 2 1 2 write_bw
+	each 'misplace:$((F+3)):-384' 2 1 2 write_bw
 }
 
 @test "misplaced: what another QP should have got" {
 	count write_bw
-	# of 3 QPs with 1024 places of 320 bytes each: the first message of the second goes to the first one's
-	damaged write_bw client "misplace:20:-$((1024 * 320))" -q 3
+	# Behind 3 * 6 that are timed the first QP sends as many as its queue holds, then the second one. A QP's memory are
+	# 1024 places of 384 bytes, and a page.
+	damaged write_bw client "misplace:$((18 + 100 + 1)):-$((1024 * 384 + 4096))" -q 3 -t 100
 	ended client 5
 	json c.json '.results[0].verification | .errors == 2 and .lost == 1 and .first_error.qp == 0'
 }

@@ -83,6 +83,9 @@ static void qps(void **state)
 	assert_allowed(&l, &e, false);
 	e.qps = 9;
 	assert_refused(&l, &e, false, (const char *const[]){"--qp", "9 QPs", "allows 8"});
+	e.qps = 5;
+	e.verify = 1; /* has as many of its own */
+	assert_refused(&l, &e, false, (const char *const[]){"--qp with --verify", "10 QPs", "allows 8"});
 }
 
 static void memory(void **state)
@@ -151,14 +154,11 @@ static void footprint_and_verify_are_memory(void **state)
 	e.qps = 16;
 	e.threads = 64;
 	assert_allowed(&l, &e, false);
-	e.verify = 1; /* 64 MiB of each thread, next to its buffer of 1 MiB */
-	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "4160 MiB", "2 GiB"});
+	e.verify = 1; /* up to 64 MiB of each thread, next to its buffer of 1 MiB */
+	assert_refused(&l, &e, false, (const char *const[]){"--max-memory", "4.01 GiB", "2 GiB"});
 	e.threads = 31;
 	assert_allowed(&l, &e, false);
-	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "4030 MiB", "2 GiB"});
-	e.threads = 64;
-	e.write_with_imm = 1; /* the receive queue may hold one message */
-	assert_allowed(&l, &e, false);
+	assert_refused(&l, &e, true, (const char *const[]){"--max-memory", "3.88 GiB", "2 GiB"});
 }
 
 static void duration(void **state)

@@ -26,7 +26,7 @@ static json_t *found(int messages, int errors)
 static void what_can_be_is_taken(void **state)
 {
 	json_t *m = found(4, 3);
-	struct slots_tally t;
+	struct verified t;
 	struct fault f = {0};
 
 	(void)state;
@@ -40,7 +40,7 @@ static void what_can_be_is_taken(void **state)
 static void nothing_wrong_among_nothing(void **state)
 {
 	json_t *m = found(0, 0);
-	struct slots_tally t;
+	struct verified t;
 	struct fault f = {0};
 
 	(void)state;
@@ -52,7 +52,7 @@ static void nothing_wrong_among_nothing(void **state)
 static void wrong_ones_among_none_are_refused(void **state)
 {
 	json_t *m = found(0, 3);
-	struct slots_tally t;
+	struct verified t;
 	struct fault f = {0};
 
 	(void)state;
@@ -65,7 +65,7 @@ static void wrong_ones_among_none_are_refused(void **state)
 static void errors_without_a_first_are_refused(void **state)
 {
 	json_t *m = found(4, 3);
-	struct slots_tally t;
+	struct verified t;
 	struct fault f = {0};
 
 	(void)state;
@@ -77,7 +77,7 @@ static void errors_without_a_first_are_refused(void **state)
 
 static void losses_are_told_beside_the_errors(void **state)
 {
-	struct slots_tally t = {.messages = 4, .bytes = 256, .lost = 2};
+	struct verified t = {.messages = 4, .bytes = 256, .lost = 2};
 	char text[128];
 
 	(void)state;
@@ -91,13 +91,13 @@ static void losses_are_told_beside_the_errors(void **state)
 /* A byte that is right is not called wrong: the message has arrived, its completion has not. */
 static void a_loss_in_memory_names_no_wrong_byte(void **state)
 {
-	struct slots_tally t = {
+	struct verified t = {
 		.messages = 4,
 		.bytes = 256,
 		.errors = 1,
 		.lost = 1,
 		.found = true,
-		.first = {.name.number = 3, .is = 0x12, .should_be = 0x12},
+		.first = {.number = 3, .is = 0x12, .should_be = 0x12},
 	};
 	struct fault f = {0};
 
