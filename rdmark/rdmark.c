@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static const char usage[] =
 	"  rdmark list [--json]          show RDMA devices, GPUs and the distances\n"
 	"  rdmark compare A.json B.json  show changes; --within PERCENT, --json\n"
 	"  rdmark check [OPTION...]      find what is wrong with this host and its ports\n"
+	"  rdmark self [OPTION...]       measure each port with each memory of this host\n"
 	"  rdmark pairs, rdmark plot     start rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"
 	"TEST is one of\n%s\n"
@@ -72,16 +74,47 @@ static int server_command(char **argv)
 	return session_main(tests, count, argv);
 }
 
+/* What --check finds; with --self then what the ports do with themselves. Each gets the options. */
+static int check_command(char **argv)
+{
+	static char look[] = "write_bw", check[] = "--check";
+	struct process_attr attr = {.argv = argv, .orphan = SIGTERM};
+	struct stop stop = {.fd = -1};
+	struct process p = {0};
+	struct fault f = {0};
+	char **word = argv + 2;
+	int status, own;
+
+	argv[0] = look;
+	argv[1] = check;
+	while (*word && strcmp(*word, "--self") != 0)
+		word++;
+	if (!*word)
+		return become(argv);
+	for (; *word; word++)
+		word[0] = word[1];
+	if (stop_init(&stop, &f) || process_start(&p, &attr, &f) ||
+	    (status = process_wait(&p, &stop, &f)) < 0)
+		return rdmark_failed(&f);
+	stop_release(&stop);
+	status = process_exit_status(status);
+	if (status && status != FAULT_THRESHOLD)
+		return status;
+	own = self_command(argv);
+	return own ? own : status;
+}
+
 static const struct {
 	const char *name, *option; /* the same as an option; NULL: none */
 	char letter;
 	int (*run)(char **argv);
-	const char *program, *first; /* NULL: none; what it becomes, and its first argument */
+	const char *program; /* NULL: none; what it becomes */
 } commands[] = {
 	{"server", .run = server_command},
 	{"list", .run = list_command},
 	{"compare", .run = compare_command},
-	{"check", .program = "write_bw", .first = "--check"},
+	{"check", .run = check_command},
+	{"self", .run = self_command},
 	{"pairs", .program = "rdmark-pairs"},
 	{"plot", .program = "rdmark-plot"},
 	{"version", "--version", 'V', version_command},
@@ -132,11 +165,8 @@ static int run_named(char **argv)
 			continue;
 		if (commands[i].run)
 			return commands[i].run(argv);
-		argv += !commands[i].first;
-		argv[0] = (char *)(uintptr_t)commands[i].program;
-		if (commands[i].first)
-			argv[1] = (char *)(uintptr_t)commands[i].first;
-		return become(argv);
+		argv[1] = (char *)(uintptr_t)commands[i].program;
+		return become(argv + 1);
 	}
 	return process_measures(word) ? become(argv + 1) : -1;
 }

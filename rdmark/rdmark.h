@@ -22,6 +22,7 @@ size_t rdmark_tests(const struct test *const **tests);
 int list_command(char **argv);
 int compare_command(char **argv);
 int tour_command(char **argv);
+int self_command(char **argv);
 
 /* Print the fault F. Returns its exit status. */
 static inline int rdmark_failed(const struct fault *f)

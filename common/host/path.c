@@ -188,7 +188,7 @@ static void read_max_payload(const struct path_tree *t, const char *nic, const c
 
 	p->payload_bytes = 0;
 	for (int i = 0; i < 2; i++) {
-		unsigned bytes = t->has_sysfs ? pci_read_payload_bytes(device[i]) : 0;
+		unsigned bytes = t->has_sysfs ? pci_read_sizes(device[i]).payload_bytes : 0;
 
 		p->payload_assumed |= !bytes;
 		if (bytes && (!p->payload_bytes || bytes < p->payload_bytes))

@@ -20,7 +20,7 @@
 #define STATUS_HAS_LIST    0x10
 #define CAPABILITY_LIST    0x34
 #define CAPABILITY_EXPRESS 0x10
-#define DEVICE_CONTROL     8 /* in that capability; bits 5 to 7 are MaxPayload */
+#define DEVICE_CONTROL     8 /* in that capability; bits 5 to 7 are MaxPayload, 12 to 14 MaxReadReq */
 
 /*
  * Per packet: header 16 (writes, 64-bit address) or 12 (completions), LCRC 4, framing and sequence
@@ -130,28 +130,37 @@ void pci_read_link(const char *pci, struct pci_link *link)
 	pci_read_link_in(dir, link);
 }
 
-unsigned pci_read_payload_bytes(const char *pci)
+/* 128 to 4096 bytes, from three bits of a register; 0: reserved. */
+static unsigned bytes_of_code(unsigned code)
 {
+	return code <= 5 ? 128u << code : 0;
+}
+
+struct pci_sizes pci_read_sizes(const char *pci)
+{
+	struct pci_sizes none = {0};
 	uint8_t config[CONFIG_BYTES];
 	ssize_t size = pci_is_address(pci)
 			       ? sysfs_read_raw(config, sizeof(config), DEVICES "/%s/config", pci)
 			       : 0;
-	unsigned at, code;
+	unsigned at;
 
 	if (size <= CONFIG_HEAD_BYTES || !(config[STATUS] & STATUS_HAS_LIST))
-		return 0;
+		return none;
 	at = config[CAPABILITY_LIST] & ~3u;
 	/* The limit ends a circular list: config space has room for no more capabilities. */
 	for (unsigned left = CONFIG_BYTES / 4; left && at >= CONFIG_HEAD_BYTES; left--) {
-		if (at + DEVICE_CONTROL >= (size_t)size)
-			return 0;
+		if (at + DEVICE_CONTROL + 1 >= (size_t)size)
+			return none;
 		if (config[at] == CAPABILITY_EXPRESS) {
-			code = config[at + DEVICE_CONTROL] >> 5;
-			return code <= 5 ? 128u << code : 0;
+			const uint8_t *control = config + at + DEVICE_CONTROL;
+
+			return (struct pci_sizes){bytes_of_code(control[0] >> 5),
+						  bytes_of_code(control[1] >> 4 & 7)};
 		}
 		at = config[at + 1] & ~3u;
 	}
-	return 0;
+	return none;
 }
 
 int pci_read_errors(const char *pci, const char *file, int64_t *total)

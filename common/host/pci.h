@@ -51,11 +51,17 @@ void pci_read_link_in(const char *dir, struct pci_link *link);
 /* Lower the maximum of L to what the other END can do, too. */
 void pci_link_limit(struct pci_link *l, const struct pci_link *end);
 
+/* What a function is set to, 128 to 4096 bytes. 0: unknown. */
+struct pci_sizes {
+	unsigned payload_bytes; /* MaxPayload */
+	unsigned request_bytes; /* MaxReadReq */
+};
+
 /*
- * Read the MaxPayload that the function PCI is set to, 128 to 4096 bytes. 0: unknown, as always
- * without privilege: only root can read more than the first 64 bytes of `config`.
+ * Read the sizes of the function PCI; unknown, as always without privilege: only root can read more
+ * than the first 64 bytes of `config`.
  */
-unsigned pci_read_payload_bytes(const char *pci);
+struct pci_sizes pci_read_sizes(const char *pci);
 
 /*
  * Read how many errors PCIe's Advanced Error Reporting has counted at the function PCI since boot,

@@ -136,7 +136,7 @@ offered() {
 
 @test "rdmark: commands, tests and hosts, then what follows them" {
 	touch run.json
-	offered 'rdmark se' 'server ' 'send_lat ' 'send_bw '
+	offered 'rdmark se' 'server ' 'self ' 'send_lat ' 'send_bw '
 	offered 'rdmark n' 'node1 ' 'node2 '
 	offered 'rdmark list ' '--json '
 	offered 'rdmark p' 'pairs ' 'plot '

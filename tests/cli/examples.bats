@@ -203,6 +203,30 @@ nhc() {
 	says example.out 'log: rdmark.nhc: rdmark is not installed'
 }
 
+# bats test_tags=standin
+@test "slurm-check --self and check_rdmark_self: what rdmark self finds drains and marks" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'for the stand-in'
+	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH LOCK=$PWD/lock SLURMD_NODENAME=n7 SIMVERBS_CPU=200 SIMVERBS_GBPS=2
+	export PATH=$RDMARK_BIN:$PATH
+	export SIMVERBS_DEVICES='mlx5_0 gid.0=v1/127.0.0.1;mlx5_1 gid.0=v1/127.0.0.2 host_mbps=500'
+	mkdir bin
+	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >drained\n' >bin/scontrol
+	chmod +x bin/scontrol
+	echo n8 >peers
+	example slurm-check --self peers drain
+	ended example 1
+	grep -q '^Reason=rdmark self: mlx5_1 port 1 is slow with every memory: ' drained || fail "$(<drained)"
+	nhc check_rdmark_self
+	ended example 1
+	says example.out 'check_rdmark_self: mlx5_1 port 1 is slow with every memory: '
+	SIMVERBS_DEVICES='mlx5_0;mlx5_1 gid.0=v1/127.0.0.2' nhc check_rdmark_self
+	ended example 0
+	silent example.out
+	SIMVERBS_DEVICES=' ' nhc check_rdmark_self
+	ended example 0
+	says example.out 'log: check_rdmark_self: rdmark self ended with status 77: nothing is checked'
+}
+
 @test "slurm-check: drains what is not healthy, and nothing else" {
 	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH LOCK=$PWD/lock SLURMD_NODENAME=n7
 	export MAX_P99_US=0 DURATION=0.2 PATIENCE=3

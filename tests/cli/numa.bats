@@ -89,3 +89,10 @@ setup_numa() { host=192.168.77.1; }
 		and (.more_devices[0] | .device == "rxe1" and .thread_node == -1 and .cpus == "0-1")'
 	json c.json '[.results[].by_thread[] | select(.measured_by == "client") | [.device, .messages]] == [["rxe0", 50], ["rxe1", 50]]'
 }
+
+@test "rdmark self: a column for each node" {
+	start self rdmark self --json
+	finish self
+	((${status[self]} == 0 || ${status[self]} == 77)) # a starved machine
+	json self.out '[.cells[].memory] == ["node 0", "node 1"] and [.cells[].distance] == [20, 10]'
+}

@@ -26,7 +26,7 @@ static void addresses(void **state)
 static unsigned payload(void **state, const uint8_t config[256], size_t size)
 {
 	tree_write(state, "bus/pci/devices/0000:41:00.0/config", config, size);
-	return pci_read_payload_bytes("0000:41:00.0");
+	return pci_read_sizes("0000:41:00.0").payload_bytes;
 }
 
 static void make_config(uint8_t config[256], unsigned code)
@@ -52,8 +52,13 @@ static void payloads(void **state)
 	make_config(config, 1);
 	assert_int_equal(payload(state, config, 64), 0); /* all that others than root see */
 	assert_int_equal(payload(state, config, 0x68), 0);
-	assert_int_equal(payload(state, config, 0x69), 256);
-	assert_int_equal(pci_read_payload_bytes("nowhere"), 0);
+	assert_int_equal(payload(state, config, 0x69), 0);
+	assert_int_equal(payload(state, config, 0x6a), 256);
+	assert_int_equal(pci_read_sizes("0000:41:00.0").request_bytes, 128);
+	config[0x69] = 0x2f;
+	assert_int_equal(payload(state, config, 256), 256);
+	assert_int_equal(pci_read_sizes("0000:41:00.0").request_bytes, 512);
+	assert_int_equal(pci_read_sizes("nowhere").payload_bytes, 0);
 }
 
 static void lists_that_lead_nowhere(void **state)

@@ -75,6 +75,7 @@ struct desc_dev {
 	int shuffle; /* SRD: so many requests that are posted together run backwards */
 	int gpu_fall_mbps, gpu_fall_kb;    /* both are so slow after so many 10^3 bytes */
 	int gpu_read_mbps, gpu_write_mbps; /* for requests that access GPU memory; 0: no limit */
+	int host_mbps, far_mbps;           /* the host's; and that of another node than numa */
 	struct desc_port port[DESC_PORTS];
 };
 

@@ -119,6 +119,8 @@ static const struct key {
 	DEV("gpu_fall_mbps", KEY_INT, gpu_fall_mbps),
 	DEV("gpu_read_mbps", KEY_INT, gpu_read_mbps),
 	DEV("gpu_write_mbps", KEY_INT, gpu_write_mbps),
+	DEV("host_mbps", KEY_INT, host_mbps),
+	DEV("far_mbps", KEY_INT, far_mbps),
 	PORT("state", KEY_STATE, state),
 	PORT("phys_state", KEY_PHYSICAL, phys_state),
 	PORT("lid", KEY_INT, lid),

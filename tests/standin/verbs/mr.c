@@ -175,11 +175,22 @@ struct mr_args {
 	bool gpu;
 };
 
-/* What the device description says about GPU memory goes with the MR. */
-static void set_gpu(struct shm_mr *shm, const struct desc_dev *d, bool gpu)
+/* The speed of D with the host's memory at ADDR, which was touched. */
+static int host_mbps(const struct desc_dev *d, void *addr)
 {
-	shm->gpu_read_mbps = gpu ? d->gpu_read_mbps : 0;
-	shm->gpu_write_mbps = gpu ? d->gpu_write_mbps : 0;
+	int node = -1;
+
+	if (d->far_mbps && syscall(SYS_get_mempolicy, &node, NULL, 0, addr, 3) == 0 &&
+	    node != d->numa)
+		return d->far_mbps;
+	return d->host_mbps;
+}
+
+/* What the device description says about the speed of memory goes with the MR. */
+static void set_gpu(struct shm_mr *shm, const struct desc_dev *d, void *addr, bool gpu)
+{
+	shm->gpu_read_mbps = gpu ? d->gpu_read_mbps : host_mbps(d, addr);
+	shm->gpu_write_mbps = gpu ? d->gpu_write_mbps : host_mbps(d, addr);
 	shm->gpu_fall_mbps = d->gpu_fall_mbps;
 	shm->gpu_fall_bytes = d->gpu_fall_kb * UINT64_C(1000);
 	atomic_store(&shm->gpu_bytes, 0);
@@ -221,7 +232,7 @@ static struct ibv_mr *mr_register(struct ibv_pd *pd, const struct mr_args *a)
 	mr->shm->length = a->length;
 	mr->shm->host = (uintptr_t)a->addr;
 	mr->shm->pd = ((struct sim_pd *)pd)->id;
-	set_gpu(mr->shm, d, a->gpu);
+	set_gpu(mr->shm, d, a->addr, a->gpu);
 	atomic_store(&mr->shm->key, variant | KEY_LIVE);
 	atomic_fetch_add(&((struct sim_pd *)pd)->users, 1);
 	if (a->access & IBV_ACCESS_LOCAL_WRITE)

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* `rdmark self`: every port of this host with every memory, without a second host. */
+#include "self.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/outlet.h"
+#include "base/process.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "host/hwtree.h"
+#include "host/path.h"
+#include "host/sysfs.h"
+#include "proto/fields.h"
+#include "proto/json_memory.h"
+#include "rdmark.h"
+#include "report/document.h"
+#include "report/list.h"
+
+#define WINDOW    "0.2" /* seconds */
+#define LONG_S    5     /* what takes longer is announced */
+#define SERVER_NS UINT64_C(20000000000)
+
+struct self_options {
+	bool json;
+	const char *device;
+};
+
+/* What a run has while it goes on. */
+struct running {
+	struct stop stop;
+	struct streams streams;
+	struct fault fault;
+};
+
+static void add_memory(struct self *s, const struct gpu_info *gpu, int node)
+{
+	struct self_memory *m = &s->memory[s->memories++];
+
+	*m = (struct self_memory){.gpu = gpu, .node = node};
+	snprintf(m->name, sizeof(m->name), gpu ? "GPU %d" : "node %d", gpu ? gpu->index : node);
+}
+
+/* The memories: of the NUMA nodes with CPUs, and of the GPUs that a NIC can reach. */
+static int find_memories(struct self *s, struct fault *f)
+{
+	struct sysfs_set nodes, memory;
+	struct fault absent = {0};
+	size_t gpus = 0;
+
+	if (gpu_list(&s->gpu, &gpus, &absent))
+		gpus = 0;
+	s->memory = calloc(gpus + SYSFS_SET_MAX, sizeof(*s->memory));
+	if (!s->memory)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "listing this host's memory");
+	if (sysfs_read_set(&nodes, "devices/system/node/has_cpu") ||
+	    sysfs_read_set(&memory, "devices/system/node/has_memory"))
+		add_memory(s, NULL, 0); /* a kernel without NUMA */
+	else
+		for (int n = 0; n < (int)SYSFS_SET_MAX; n++)
+			if (sysfs_set_has(&nodes, n) && sysfs_set_has(&memory, n))
+				add_memory(s, NULL, n);
+	for (size_t g = 0; g < gpus; g++)
+		if (s->gpu[g].gpudirect)
+			add_memory(s, &s->gpu[g], -1);
+	return 0;
+}
+
+/* How far NODE is from that of PORT, as the kernel's table says; -1: unknown. */
+static int node_distance(const struct hca_port *port, int node)
+{
+	char text[4096], *rest = text, *word = NULL;
+
+	if (port->place.numa_node < 0 ||
+	    sysfs_read(text, sizeof(text), "devices/system/node/node%d/distance",
+		       port->place.numa_node))
+		return -1;
+	for (int i = 0; i <= node; i++)
+		word = strsep(&rest, " ");
+	return word ? atoi(word) : -1;
+}
+
+/* The cells of all ports that can be measured, and are DEVICE's (NULL: any). */
+static int make_cells(struct self *s, const char *device, struct fault *f)
+{
+	struct path_tree *tree = NULL;
+	struct fault no_tree = {0};
+
+	s->cell = calloc(s->ports.count * s->memories + 1, sizeof(*s->cell));
+	if (!s->cell)
+		return fault_raise(f, FAULT_LOCAL, ENOMEM, "listing this host's ports");
+	path_open(&tree, &no_tree);
+	for (size_t i = 0; i < s->ports.count; i++) {
+		const struct hca_port *p = &s->ports.port[i];
+
+		if (!hca_is_usable(p) || (device && !hca_is_named(p, device)))
+			continue;
+		for (size_t m = 0; m < s->memories; m++) {
+			const struct self_memory *to = &s->memory[m];
+
+			s->cell[s->cells++] = (struct self_cell){
+				.port = p,
+				.memory = to,
+				.distance = to->gpu ? (int)path_classify(tree, p->place.pci,
+									 to->gpu->pci)
+						    : node_distance(p, to->node)};
+		}
+	}
+	path_close(tree);
+	return 0;
+}
+
+/* Find what there is to measure. Returns 0, or -1 with the fault raised: nothing. */
+static int look_at_host(struct self *s, const char *device, struct fault *f)
+{
+	struct hca_attr wanted = {.device = device};
+	char reason[160];
+
+	fault_phase(f, "looking for RDMA devices");
+	if (hca_scan(&s->ports, NULL, f) || find_memories(s, f) || make_cells(s, device, f))
+		return -1;
+	if (s->cells)
+		return 0;
+	if (hca_choose(&s->ports, &wanted, reason, sizeof(reason), f))
+		return -1;
+	return fault_raise(f, FAULT_UNAVAILABLE, 0, "no port here can be measured");
+}
+
+#define WORDS 24
+
+/* The command line of an end of cell C; what is the same for both, then MORE, ended by NULL. */
+static void make_line(const struct self_cell *c, const char *more[], char *line[WORDS],
+		      char text[3][24])
+{
+	const char *same[] = {"write_bw", "--quiet", "-d",    c->port->device,
+			      "-i",       text[0],   text[1], text[2]};
+	size_t n = 0;
+
+	snprintf(text[0], sizeof(text[0]), "%u", c->port->port);
+	if (c->memory->gpu)
+		snprintf(text[1], sizeof(text[1]), "--gpu=%d", c->memory->gpu->index);
+	else
+		snprintf(text[1], sizeof(text[1]), "--numa=%d", c->memory->node);
+	strcpy(text[2], "-s65536");
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		line[n++] = (char *)(uintptr_t)same[i];
+	while (*more)
+		line[n++] = (char *)(uintptr_t)*more++;
+	line[n] = NULL;
+}
+
+/* Wait until the server P has said its TCP port. Returns 0, or -1: it ended before. */
+static int await_port(struct process *p, struct running *r, char port[8])
+{
+	uint64_t deadline_ns = clock_now_ns() + SERVER_NS;
+	bool more = true;
+
+	while (more && !(p->said && strchr(p->said, '\n'))) {
+		if (stop_wait(&r->stop, p->out, POLLIN, deadline_ns, &r->fault) <= 0)
+			return -1;
+		more = process_hear(p);
+	}
+	if (!p->said || !strchr(p->said, '\n'))
+		return -1;
+	snprintf(port, 8, "%.*s", (int)strcspn(p->said, "\n"), p->said);
+	return 0;
+}
+
+/* Add the window in DOCUMENT to C, unless something disturbed it. */
+static void add_window(struct self_cell *c, const json_t *document)
+{
+	const json_t *row = json_array_get(json_object_get(document, "results"), 0);
+	const json_t *quality = json_object_get(row, "quality");
+	double gbps = json_number_value(json_object_get(row, "bandwidth_gbps"));
+
+	if (!(gbps > 0))
+		return;
+	if (json_is_true(json_object_get(quality, "disturbed")))
+		text_copy(c->failed, sizeof(c->failed), json_text_at(quality, "text"));
+	else
+		c->gbps[c->windows++] = gbps;
+}
+
+/* A server of C's port and memory, and its client. Returns -1 with the fault raised: a signal. */
+static int run_window(struct self_cell *c, struct running *r)
+{
+	const char *serve[] = {"--ready-fd=1", "-p0", "--bind_source_ip=127.0.0.1", "--wait=10",
+			       NULL};
+	char port[8], text[3][24], *line[WORDS];
+	const char *measure[] = {"--json", "-D" WINDOW, "-p", port, "127.0.0.1", NULL};
+	struct process_attr attr = {.argv = line, .heard = true, .hushed = true, .orphan = SIGTERM};
+	struct process server = {0}, client = {0};
+	json_t *document = NULL;
+	int status = -1;
+
+	make_line(c, serve, line, text);
+	if (process_start(&server, &attr, &r->fault))
+		return -1;
+	if (await_port(&server, r, port)) {
+		process_last_error(&server, c->failed, sizeof(c->failed));
+	} else {
+		make_line(c, measure, line, text);
+		if (process_start(&client, &attr, &r->fault) == 0)
+			status = process_wait(&client, &r->stop, &r->fault);
+	}
+	if (status == 0)
+		document = json_memory_load(client.said ? client.said : "", client.said_n, 0, NULL);
+	else if (client.errors)
+		process_last_error(&client, c->failed, sizeof(c->failed));
+	add_window(c, document);
+	json_decref(document);
+	process_release(&client);
+	process_release(&server);
+	if (r->stop.signal)
+		stop_raise(&r->stop, &r->fault);
+	return fault_is(&r->fault) ? -1 : 0;
+}
+
+/*
+ * All cells in turns, there and back: what changes slowly changes all of them alike. The first
+ * window tells how long it takes.
+ */
+static int run_turns(struct self *s, struct running *r)
+{
+	uint64_t start_ns = clock_now_ns();
+	double all_s;
+
+	for (size_t i = 0; i < s->cells * SELF_TURNS; i++) {
+		size_t at = i % s->cells;
+		struct self_cell *c = &s->cell[i / s->cells % 2 ? s->cells - 1 - at : at];
+
+		if ((!s->second || c->again) && run_window(c, r))
+			return -1;
+		all_s = (double)(clock_now_ns() - start_ns) / 1e9 * (double)s->cells * SELF_TURNS;
+		if (!i && !s->second && all_s > LONG_S)
+			fprintf(stderr, RDMARK ": %zu cells, %d times each: about %.0f s\n",
+				s->cells, SELF_TURNS, all_s);
+	}
+	return 0;
+}
+
+/* Measure all cells; and what is slow again. */
+static int measure(struct self *s, struct running *r)
+{
+	fault_phase(&r->fault, "measuring");
+	if (run_turns(s, r) || !self_judge(s))
+		return fault_is(&r->fault) ? -1 : 0;
+	self_doubt(s);
+	if (run_turns(s, r))
+		return -1;
+	self_judge(s);
+	return 0;
+}
+
+/* Print what was measured. Returns the exit status. */
+static int conclude(struct self *s, bool json, struct fault *f)
+{
+	size_t slow = 0, measured = 0;
+	char *text;
+
+	fault_phase(f, "writing the result");
+	for (size_t i = 0; i < s->cells; i++) {
+		measured += s->cell[i].windows > 0;
+		slow += s->cell[i].slow;
+	}
+	if (json) {
+		text = json_line(self_json(s), JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+		document_put("-", text, NULL, f);
+		free(text);
+	} else {
+		self_print(s, stdout);
+	}
+	if (!measured)
+		return FAULT_UNAVAILABLE;
+	return slow ? FAULT_THRESHOLD : 0;
+}
+
+static void release(struct self *s)
+{
+	free(s->cell);
+	free(s->memory);
+	free(s->gpu);
+	hca_list_free(&s->ports);
+}
+
+int self_command(char **argv)
+{
+	static const struct option_row options[] = {
+		{"json", 0, COMMAND_FLAG, .help = "print a JSON document"},
+		{"ib-dev", 'd', COMMAND_TEXT, .field = offsetof(struct self_options, device),
+		 .value = "DEV", .help = "only the ports of this device (-d)"},
+		{.name = NULL},
+	};
+	static const struct command self = {
+		.name = "rdmark self",
+		.synopsis = "[OPTION...]",
+		.about =
+			"Each ACTIVE port of this host WRITEs to itself, from and to the memory of "
+			"each NUMA node and GPU.",
+		.options = options};
+	struct running r = {.stop = {.fd = -1}};
+	struct self_options o = {0};
+	struct self s = {0};
+	char **rest;
+	int status = command_read(&self, &o, argv + 2, &rest, &r.fault);
+
+	if (status)
+		return status < 0 ? rdmark_failed(&r.fault) : list_finish(stdout, RDMARK);
+	hwtree_prepare();
+	if (look_at_host(&s, o.device, &r.fault) == 0 && stop_init(&r.stop, &r.fault) == 0) {
+		streams_open(&r.streams, &r.stop);
+		if (measure(&s, &r) == 0)
+			status = conclude(&s, o.json, &r.fault);
+	}
+	if (fault_is(&r.fault))
+		status = rdmark_failed(&r.fault);
+	else
+		status = list_finish(stdout, RDMARK) ? FAULT_LOCAL : status;
+	streams_close(&r.streams);
+	stop_release(&r.stop);
+	release(&s);
+	if (r.stop.signal == SIGINT)
+		stop_die(SIGINT);
+	return status;
+}
