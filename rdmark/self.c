@@ -133,25 +133,22 @@ static int look_at_host(struct self *s, const char *device, struct fault *f)
 
 #define WORDS 24
 
-/* The command line of an end of cell C; what is the same for both, then MORE, ended by NULL. */
-static void make_line(const struct self_cell *c, const char *more[], char *line[WORDS],
-		      char text[3][24])
+/* Start an end of cell C with the options MORE. */
+static int start_end(struct process *p, const struct self_cell *c, const char *more,
+		     struct fault *f)
 {
-	const char *same[] = {"write_bw", "--quiet", "-d",    c->port->device,
-			      "-i",       text[0],   text[1], text[2]};
+	char text[256], *argv[WORDS], *rest = text;
+	struct process_attr attr = {.argv = argv, .heard = true, .hushed = true, .orphan = SIGTERM};
+	const struct gpu_info *gpu = c->memory->gpu;
 	size_t n = 0;
 
-	snprintf(text[0], sizeof(text[0]), "%u", c->port->port);
-	if (c->memory->gpu)
-		snprintf(text[1], sizeof(text[1]), "--gpu=%d", c->memory->gpu->index);
-	else
-		snprintf(text[1], sizeof(text[1]), "--numa=%d", c->memory->node);
-	strcpy(text[2], "-s65536");
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		line[n++] = (char *)(uintptr_t)same[i];
-	while (*more)
-		line[n++] = (char *)(uintptr_t)*more++;
-	line[n] = NULL;
+	snprintf(text, sizeof(text), "write_bw --quiet -s 65536 -d %s -i %u --%s=%d %s",
+		 c->port->device, c->port->port, gpu ? "gpu" : "numa",
+		 gpu ? gpu->index : c->memory->node, more);
+	while (n < WORDS - 1 && (argv[n] = strsep(&rest, " ")))
+		n++;
+	argv[n] = NULL;
+	return process_start(p, &attr, f);
 }
 
 /* Wait until the server P has said its TCP port. Returns 0, or -1: it ended before. */
@@ -189,29 +186,24 @@ static void add_window(struct self_cell *c, const json_t *document)
 /* A server of C's port and memory, and its client. Returns -1 with the fault raised: a signal. */
 static int run_window(struct self_cell *c, struct running *r)
 {
-	const char *serve[] = {"--ready-fd=1", "-p0", "--bind_source_ip=127.0.0.1", "--wait=10",
-			       NULL};
-	char port[8], text[3][24], *line[WORDS];
-	const char *measure[] = {"--json", "-D" WINDOW, "-p", port, "127.0.0.1", NULL};
-	struct process_attr attr = {.argv = line, .heard = true, .hushed = true, .orphan = SIGTERM};
 	struct process server = {0}, client = {0};
 	json_t *document = NULL;
-	int status = -1;
+	char port[8], measure[64];
 
-	make_line(c, serve, line, text);
-	if (process_start(&server, &attr, &r->fault))
+	if (start_end(&server, c, "--ready-fd=1 -p 0 --bind_source_ip=127.0.0.1 --wait=10",
+		      &r->fault))
 		return -1;
 	if (await_port(&server, r, port)) {
 		process_last_error(&server, c->failed, sizeof(c->failed));
 	} else {
-		make_line(c, measure, line, text);
-		if (process_start(&client, &attr, &r->fault) == 0)
-			status = process_wait(&client, &r->stop, &r->fault);
+		snprintf(measure, sizeof(measure), "--json -D " WINDOW " -p %s 127.0.0.1", port);
+		if (start_end(&client, c, measure, &r->fault) == 0 &&
+		    process_wait(&client, &r->stop, &r->fault) == 0)
+			document = json_memory_load(client.said ? client.said : "", client.said_n,
+						    0, NULL);
+		else if (client.errors)
+			process_last_error(&client, c->failed, sizeof(c->failed));
 	}
-	if (status == 0)
-		document = json_memory_load(client.said ? client.said : "", client.said_n, 0, NULL);
-	else if (client.errors)
-		process_last_error(&client, c->failed, sizeof(c->failed));
 	add_window(c, document);
 	json_decref(document);
 	process_release(&client);

@@ -3,7 +3,6 @@
  * What the windows of `rdmark self` tell. No rate is judged by itself, for nobody knows what an
  * adapter can do with itself: a cell is compared with those of the same kind.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/terminal.h"
@@ -12,30 +11,10 @@
 #include "proto/fields.h"
 #include "rdmark.h"
 #include "self.h"
+#include "stat/series.h"
 
 #define SLOW     0.9 /* of what its like reaches is a finding */
 #define LIKE_MAX 256
-
-/* What is slow: a port with all memories, a memory from all ports, or one cell. */
-enum self_scope {
-	SELF_PORT,
-	SELF_MEMORY,
-	SELF_CELL
-};
-
-static int compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sort the windows of C: [0] is the lowest. */
-static void sort_windows(struct self_cell *c)
-{
-	qsort(c->gbps, c->windows, sizeof(*c->gbps), compare_numbers);
-	c->median = c->windows ? c->gbps[c->windows / 2] : 0;
-}
 
 /* Of the same model of adapter, at the same rate, equally far from the same kind of memory? */
 static bool is_like(const struct self_cell *c, const struct self_cell *d)
@@ -54,16 +33,15 @@ static bool is_like(const struct self_cell *c, const struct self_cell *d)
 static void judge_cell(const struct self *s, struct self_cell *c)
 {
 	double best[LIKE_MAX], least = 0, median;
-	size_t likes = 0, faster;
+	size_t likes = 0;
 
 	for (size_t i = 0; i < s->cells && likes < LIKE_MAX; i++)
 		if (is_like(c, &s->cell[i]))
 			best[likes++] = s->cell[i].median;
 	if (!likes || c->windows < SELF_TURNS || hca_is_software(c->port))
 		return;
-	qsort(best, likes, sizeof(*best), compare_numbers);
-	faster = likes / 2;
-	median = best[faster];
+	series_sort(best, likes);
+	median = best[likes / 2];
 	for (size_t i = 0; i < s->cells; i++)
 		if (is_like(c, &s->cell[i]) && s->cell[i].median >= median &&
 		    (!(least > 0) || s->cell[i].gbps[0] < least))
@@ -89,44 +67,31 @@ static bool all_slow(const struct self *s, const struct self_cell *c, bool port)
 	return slow == judged && (port || judged > 1);
 }
 
-/* Of what the slow cell C is one: and whether C is the first of these, which speaks for them. */
-static enum self_scope scope_of(const struct self *s, const struct self_cell *c, bool *first)
+/*
+ * What the slow cell C tells, in words: a port with all memories, a memory from all ports, or this
+ * cell. False: an earlier cell has told it.
+ */
+static bool describe(const struct self *s, const struct self_cell *c, char *text, size_t size)
 {
 	bool port = all_slow(s, c, true), memory = !port && all_slow(s, c, false);
+	struct pci_sizes is = pci_read_sizes(c->port->place.pci);
+	char slot[96];
 
-	*first = true;
 	for (const struct self_cell *d = s->cell; d < c; d++)
 		if (d->slow && ((port && d->port == c->port) ||
 				(memory && d->memory == c->memory && !all_slow(s, d, true))))
-			*first = false;
-	return port ? SELF_PORT : memory ? SELF_MEMORY : SELF_CELL;
-}
-
-/* What the slow cell C tells, in words; false: an earlier cell has told it. */
-static bool describe(const struct self *s, const struct self_cell *c, char *text, size_t size)
-{
-	struct pci_sizes is;
-	char slot[96];
-	bool first;
-	enum self_scope scope = scope_of(s, c, &first);
-
+			return false;
 	text[0] = '\0';
-	if (!first)
-		return false;
-	if (scope != SELF_MEMORY)
-		text_add(text, size, "%s port %u ", c->port->device, c->port->port);
-	if (scope == SELF_PORT)
-		text_add(text, size, "is slow with every memory");
-	else if (scope == SELF_MEMORY)
+	if (memory)
 		text_add(text, size, "%s is slow from every port", c->memory->name);
 	else
-		text_add(text, size, "is slow with the memory of %s", c->memory->name);
+		text_add(text, size, "%s port %u is slow with %s%s", c->port->device, c->port->port,
+			 port ? "every memory" : "the memory of ", port ? "" : c->memory->name);
 	text_add(text, size, ": %.1f Gb/s, others of its kind %.1f", c->median, c->like);
 	topo_format_link(&c->port->place, slot, sizeof(slot));
-	if (scope == SELF_PORT && slot[0])
+	if (port && slot[0])
 		text_add(text, size, "; its slot: %s", slot);
-	is = pci_read_sizes(c->port->place.pci);
-	if (scope == SELF_PORT && is.payload_bytes && is.request_bytes)
+	if (port && is.payload_bytes && is.request_bytes)
 		text_add(text, size, ", MaxPayload %u, MaxReadReq %u", is.payload_bytes,
 			 is.request_bytes);
 	return true;
@@ -138,9 +103,12 @@ size_t self_judge(struct self *s)
 	size_t found = 0;
 
 	for (size_t i = 0; i < s->cells; i++) {
-		sort_windows(&s->cell[i]);
-		s->cell[i].slow = false;
-		s->cell[i].like = 0;
+		struct self_cell *c = &s->cell[i];
+
+		series_sort(c->gbps, c->windows); /* [0] is the lowest */
+		c->median = c->windows ? c->gbps[c->windows / 2] : 0;
+		c->slow = false;
+		c->like = 0;
 	}
 	for (size_t i = 0; i < s->cells; i++)
 		judge_cell(s, &s->cell[i]);
