@@ -121,7 +121,7 @@ static int look_at_host(struct self *s, const char *device, struct fault *f)
 	struct hca_attr wanted = {.device = device};
 	char reason[160];
 
-	fault_phase(f, "looking for RDMA devices");
+	fault_phase(f, PHASE_FIND_DEVICES);
 	if (hca_scan(&s->ports, NULL, f) || find_memories(s, f) || make_cells(s, device, f))
 		return -1;
 	if (s->cells)
@@ -239,7 +239,7 @@ static int run_turns(struct self *s, struct running *r)
 /* Measure all cells; and what is slow again. */
 static int measure(struct self *s, struct running *r)
 {
-	fault_phase(&r->fault, "measuring");
+	fault_phase(&r->fault, PHASE_MEASURE);
 	if (run_turns(s, r) || !self_judge(s))
 		return fault_is(&r->fault) ? -1 : 0;
 	self_doubt(s);
@@ -255,7 +255,7 @@ static int conclude(struct self *s, bool json, struct fault *f)
 	size_t slow = 0, measured = 0;
 	char *text;
 
-	fault_phase(f, "writing the result");
+	fault_phase(f, PHASE_WRITE);
 	for (size_t i = 0; i < s->cells; i++) {
 		measured += s->cell[i].windows > 0;
 		slow += s->cell[i].slow;
