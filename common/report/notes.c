@@ -263,10 +263,12 @@ static double add_missing_percentiles(const struct report *r, const struct recor
 	struct columns all = columns_of(r, rec, false);
 	double times = 0, samples = (double)percentile_samples(rec);
 
+	if (!r->form->table || !r->about.test->latency)
+		return 0; /* its columns are no percentiles */
 	for (const struct column *c = all.column; c < all.column + all.count; c++) {
 		const struct percentile *p = percentile_of(c->field);
 
-		if (!p || percentile_known(rec, p->field) || !r->form->table)
+		if (!p || percentile_known(rec, p->field))
 			continue;
 		text_add(buf, size, "%s%s", buf[0] ? ", " : "", p->words);
 		times = fmax(times, samples > 0 ? (double)percentile_needs(p) / samples : LONGER);
