@@ -11,6 +11,7 @@
  * GPU memory's rate as a fraction of host memory's; verdict.c: what is said of it; show.c: the
  * output.
  */
+#include "base/phase.h"
 #include "gdr.h"
 
 #include <inttypes.h>

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "base/phase.h"
 #include "endpoint/worker.h"
 #include "gdr.h"
 #include "proto/fields.h"

@@ -2,6 +2,7 @@
 /* What the two ends of gdr_bw tell each other before the windows. */
 #include <string.h>
 
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "gdr.h"
 #include "proto/fields.h"

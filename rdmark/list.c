@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/terminal.h"
 #include "base/units.h"
 #include "memory/gpu.h"

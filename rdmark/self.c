@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* `rdmark self`: every port of this host with every memory, without a second host. */
+#include "base/phase.h"
 #include "self.h"
 
 #include <errno.h>

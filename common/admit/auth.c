@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/phase.h"
 #include "proto/message.h"
 
 #define METHOD "key" /* as both ends say it */

@@ -13,6 +13,7 @@
 
 #include "base/cgroup.h"
 #include "base/clock.h"
+#include "base/phase.h"
 #include "base/terminal.h"
 #include "proto/message.h"
 

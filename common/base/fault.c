@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -14,7 +15,7 @@
 
 #define INDENT 2 /* columns before each line after the first */
 
-void fault_phase(struct fault *f, enum phase phase)
+void fault_phase(struct fault *f, unsigned phase)
 {
 	if (!fault_is(f))
 		f->phase = phase;

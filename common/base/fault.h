@@ -17,7 +17,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/phase.h"
 
 /* The values are the exit codes of the programs (rdmark(7), EXIT STATUS). */
 enum fault_code {
@@ -36,7 +35,7 @@ struct fault {
 	enum fault_code code;
 	int errnum;     /* positive errno, 0 if none */
 	int signal;     /* with FAULT_INTERRUPTED: which one */
-	enum phase phase;
+	unsigned phase; /* enum phase (base/phase.h) */
 	bool from_peer; /* the peer reported it; phase, call, … are the peer's */
 	bool dropping;  /* a later fault was raised and dropped: drop its cause and fix, too */
 	char reporter[104]; /* if from_peer: that end, "the client (192.0.2.1:4711)" */
@@ -54,7 +53,7 @@ struct fault {
 };
 
 /* Set the phase of the next fault. */
-void fault_phase(struct fault *f, enum phase phase);
+void fault_phase(struct fault *f, unsigned phase); /* enum phase */
 
 /* Set the values of the experiment during which the fault was raised: "-q 16"; "": the only one. */
 void fault_set_point(struct fault *f, const char *at);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "cli/sweep.h"
 #include "host/pin.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What an Elastic Fabric Adapter (EFA) at this end decides: the transport. */
 
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "plan/plan.h"
 #include "plan/test.h"

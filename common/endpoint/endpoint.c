@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "endpoint/rail.h"

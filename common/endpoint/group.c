@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 

@@ -2,6 +2,7 @@
 /* Restrictions and differences of an iWARP device at this end. */
 #include <errno.h>
 
+#include "base/phase.h"
 #include "base/stop.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/phase.h"
 #include "base/text.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"

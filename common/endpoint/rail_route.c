@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "plan/test.h"
 #include "verbs/pkey.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"

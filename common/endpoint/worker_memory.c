@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cgroup.h"
+#include "base/phase.h"
 #include "base/text.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "verbs/transport.h"
 #include "verbs/vfault.h"
 

@@ -189,7 +189,7 @@ static inline bool measure_interrupted(const struct measure *ms)
  * Client: after a signal in PHASE, before there was a result: raise the fault of the end that
  * received it. Returns -1.
  */
-int measure_unfinished(struct measure *ms, enum phase phase);
+int measure_unfinished(struct measure *ms, unsigned phase);
 
 /*
  * Server: run the round that the client's message M requests; and process the message that all runs

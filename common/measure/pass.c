@@ -2,6 +2,7 @@
 /* Run a round's loops in all workers at once, while the watch thread minds clock and socket. */
 #include <poll.h>
 
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "measure/meter.h"

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "cli/sweep.h"
 #include "loop/staged.h"
 #include "measure/meter.h"
@@ -233,7 +234,7 @@ void measure_repeated(struct measure *ms)
 	repeat_start(ms->repeat);
 }
 
-int measure_unfinished(struct measure *ms, enum phase phase)
+int measure_unfinished(struct measure *ms, unsigned phase)
 {
 	fault_phase(ms->fault, phase);
 	if (ms->link->stop->signal)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/turns.h"
 #include "proto/message.h"
 #include "proto/verified.h"

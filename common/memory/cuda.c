@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* NVIDIA's GPUs, through the primary context, which all CUDA versions and libraries share. */
+#include "base/phase.h"
 #include "finding/why.h"
 #include "memory/cuda.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "host/path.h"
 #include "host/pci.h"

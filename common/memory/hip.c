@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "host/pci.h"
 #include "host/sysfs.h"

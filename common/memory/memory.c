@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/phase.h"
 #include "memory/gpu.h"
 
 static const struct memory_ops *kind_of(const struct memory_attr *attr)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/phase.h"
 #include "base/units.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/phase.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "report/report.h"

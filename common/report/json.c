@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rdmark's own JSON document. Keys are only added, never removed or changed (rdmark(7)). */
+#include "base/phase.h"
 #include "explain/limit.h"
 #include "report/report.h"
 

@@ -4,6 +4,7 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "verbs/hca.h"
 #include "explain/before.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "proto/json_memory.h"
 

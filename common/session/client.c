@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "cli/sweep.h"
 #include "session/program.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The agreement of both ends. Each half of an exchange is next to the other one. */
+#include "base/phase.h"
 #include "session/program.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Where a server listens, and what it says when clients can connect. */
+#include "base/phase.h"
 #include "session/program.h"
 
 #include <stddef.h>

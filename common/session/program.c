@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "host/hwtree.h"
 #include "host/sysfs.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "session/program.h"
 

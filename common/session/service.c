@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "report/document.h"
 
 /* Let FILE be standard error. It is appended to, so that logrotate can copy and truncate it. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/phase.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
 #include "verbs/vfault.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "finding/why.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "host/sysfs.h"
 #include "verbs/reach.h"
 #include "verbs/vfault.h"

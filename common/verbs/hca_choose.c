@@ -3,6 +3,7 @@
  * hca_choose(): decides which port to use, and why, from the list and the host's interfaces only; and
  * why a port is not ACTIVE: its state, together with phys_state, LIDs and GUIDs.
  */
+#include "base/phase.h"
 #include "verbs/hca.h"
 
 #include <arpa/inet.h>

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/phase.h"
 #include "base/units.h"
 #include "host/pin.h"
 #include "memory/pages.h"

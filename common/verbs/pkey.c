@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include "base/phase.h"
 #include "verbs/hca.h"
 
 #define FULL_MEMBER 0x8000

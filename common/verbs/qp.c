@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/phase.h"
 #include "verbs/hca.h"
 #include "verbs/transport.h"
 #include "verbs/vfault.h"

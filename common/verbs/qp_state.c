@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Moves QPs from one state to the next, with the attributes of each transport. */
+#include "base/phase.h"
 #include "verbs/qp.h"
 
 #include <errno.h>

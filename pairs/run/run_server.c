@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/phase.h"
 #include "base/text.h"
 #include "run.h"
 

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/phase.h"
 #include "fuzz.h"
 #include "plan/test.h"
 #include "proto/fields.h"

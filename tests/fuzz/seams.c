@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/phase.h"
 #include "peer_state.h"
 
 #include "admit/listener.h"

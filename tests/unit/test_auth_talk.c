@@ -21,6 +21,7 @@
 
 #include "admit/auth.h"
 #include "base/clock.h"
+#include "base/phase.h"
 #include "proto/message.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)

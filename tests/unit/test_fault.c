@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/phase.h"
 
 static void expect_text(const struct fault *f, const char *want)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* message: faults and QPs on their way, and waiting for one. */
+#include "base/phase.h"
 #include "oob_pair.h"
 
 #include <errno.h>

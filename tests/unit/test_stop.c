@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/phase.h"
 #include "base/stop.h"
 #include "child.h"
 
