@@ -66,11 +66,11 @@ judged() {
 # so FILTER: jq finds that true of what was judged, where named("KIND") are the names of suspects of that kind.
 so() { json judge.out "def named(\$kind): [.suspects[] | select(.kind == \$kind) | .name]; $1"; }
 
-# tried N FILTER: so many lines of pairs fit jq's FILTER, and four in five, or all but one pair, have a figure. A
+# tried N FILTER: so many lines of pairs fit jq's FILTER, and half of them, or all but one pair, have a figure. A
 # busy host may hold up a process for a part of a slot: then the line says that of its pair.
 tried() {
 	jq -nec --argjson n "$1" "[inputs | select(.kind == \"pair\" and ($2))] | (map(select(.status == \"failed\"))) as \$failed |
-		length == \$n and (\$failed | length <= ([\$n / 5, 2] | max) and all(.cause | IN(\"missed\", \"connect\", \"lost\", \"clock\")))" \
+		length == \$n and (\$failed | length <= ([\$n / 2, 2] | max) and all(.cause | IN(\"missed\", \"connect\", \"lost\", \"clock\")))" \
 		lines >/dev/null || fail "not $1 pairs with $2: $(<lines)"
 }
 
