@@ -72,11 +72,13 @@ static int find_memories(struct self *s, struct fault *f)
 	return 0;
 }
 
-/* How far NODE is from that of PORT, as the kernel's table says; -1: unknown. */
+/* How far NODE is from that of PORT, as the kernel's table says; of one node 10; -1: unknown. */
 static int node_distance(const struct hca_port *port, int node)
 {
 	char text[4096], *rest = text, *word = NULL;
 
+	if (sysfs_node_count() == 1)
+		return 10;
 	if (port->place.numa_node < 0 ||
 	    sysfs_read(text, sizeof(text), "devices/system/node/node%d/distance",
 		       port->place.numa_node))

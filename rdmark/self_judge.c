@@ -16,12 +16,18 @@
 #define SLOW     0.9 /* of what its like reaches is a finding */
 #define LIKE_MAX 256
 
+static bool knows_distance(const struct self_cell *c)
+{
+	return c->memory->gpu ? c->distance != PATH_UNKNOWN : c->distance >= 0;
+}
+
 /* Of the same model of adapter, at the same rate, equally far from the same kind of memory? */
 static bool is_like(const struct self_cell *c, const struct self_cell *d)
 {
 	const struct gpu_info *a = c->memory->gpu, *b = d->memory->gpu;
 
-	return c != d && d->windows == SELF_TURNS && hca_are_alike(c->port, d->port) &&
+	return c != d && knows_distance(c) && d->windows == SELF_TURNS &&
+	       hca_are_alike(c->port, d->port) &&
 	       hca_rate_gbps(c->port) == hca_rate_gbps(d->port) && c->distance == d->distance &&
 	       !a == !b && (!a || strcmp(a->name, b->name) == 0);
 }
@@ -183,7 +189,7 @@ static void print_gaps(const struct self *s, FILE *out)
 				SELF_TURNS, c->failed);
 	}
 	if (measured && !compared)
-		fputs("cannot tell whether these rates are normal: nothing here is of the same kind\n",
+		fputs("cannot tell whether these rates are normal: nothing here is known to be of the same kind\n",
 		      out);
 }
 

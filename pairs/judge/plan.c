@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Plans what to measure next: first a screen, few pairs at a time, and whole groups with each other;
- * then each candidate with references, and as many controls. Pairs that are wanted are put into
- * slots in which their hosts are free. No two candidates of one group are tested in a slot: what
- * they share would be taken for theirs.
+ * Plans what to measure next: first a screen, few pairs at a time, and whole groups with each
+ * other; then each candidate with references, and as many controls. Pairs that are wanted are put
+ * into slots in which their hosts are free. No two candidates of one group are tested in a slot:
+ * what they share would be taken for theirs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,9 +107,8 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
 		bool test = *part == 't', pair = test && j->candidate_of[m->from] == NONE;
-		uint32_t group = test && !pair && j->candidate_of[m->to] == NONE
-					 ? j->group[m->from]
-					 : NONE;
+		uint32_t group =
+			test && !pair && j->candidate_of[m->to] == NONE ? j->group[m->from] : NONE;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) || (pair && paired) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
@@ -172,7 +171,8 @@ static void plan_screen(struct plan *p)
 
 	for (uint32_t i = 0; i < hosts; i++)
 		p->list[i] = i;
-	for (uint32_t round = 0; hosts <= FEW_HOSTS && round < times * (hosts + hosts % 2 - 1); round++)
+	for (uint32_t round = 0; hosts <= FEW_HOSTS && round < times * (hosts + hosts % 2 - 1);
+	     round++)
 		for (uint32_t i = 0; i < (hosts + 1) / 2; i++)
 			if (circle(hosts, round, i, &a, &b))
 				match_hosts(p, a, b, NONE);
@@ -183,7 +183,8 @@ static void plan_screen(struct plan *p)
 	}
 	while (fill_slot(p, "screen"))
 		p->slot++;
-	/* groups with each other, each with one other in a slot, so that all of their uplinks are full */
+	/* groups with each other, each with one other in a slot, so that all of their uplinks are
+	 * full */
 	for (uint32_t round = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans &&
 				 round < BLOCKS && round + 1 < groups + groups % 2;
 	     round++, p->slot++)
@@ -275,8 +276,8 @@ static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 }
 
 /*
- * SLOW with candidates with whom it may share a place and that it has not met, first with those that
- * share one: who is good there shares it, too.
+ * Match SLOW with candidates that it has not met and that may be in its place, first with those
+ * that are in it: a good one there shows that the place is good.
  */
 static void match_bad(struct plan *p, const struct candidate *slow)
 {
@@ -323,8 +324,8 @@ static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
 	return false;
 }
 
-/* Tests in slots, each with a control beside it; where no two hosts are left for that, in a slot of
- * its own. */
+/* Put each test into a slot with a control; a slot that has no two free hosts for one has the test
+ * alone. */
 static void fill_tests(struct plan *p)
 {
 	for (uint32_t n; (n = fill_slot(p, "test")); p->slot++)
@@ -388,7 +389,8 @@ void judge_plan(FILE *to, const struct judgement *j)
 		return;
 	/* few pairs fill a network that carries little */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency)
-		room = floor(fmax(1, room * fmax(j->loaded, screens && !again ? 0 : 1. / AGAIN_SHARE)));
+		room = floor(
+			fmax(1, room * fmax(j->loaded, screens && !again ? 0 : 1. / AGAIN_SHARE)));
 	p.room = (uint32_t)(again || screens > 1 ? ceil(room / AGAIN_SHARE) : room);
 	p.list = calloc(j->players + 1, sizeof(*p.list));
 	p.reference = calloc(j->players + 1, sizeof(*p.reference));

@@ -191,7 +191,7 @@ static void put_incomplete(struct report *r)
 		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected,
 		    j->unnamed);
 	if (j->unended)
-		put(r, 2, "incomplete: lines are missing; players of whom none says that they ended: %u",
+		put(r, 2, "incomplete: lines are missing; %u players did not say that they ended",
 		    j->unended);
 	if (j->has_baseline && !j->compared)
 		put(r, 2, "not compared with the baseline: no node or rail has figures in both");

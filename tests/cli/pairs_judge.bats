@@ -92,7 +92,7 @@ until_decided() {
 	[[ ! -s plan ]] || played plan 1790000200-1 none | jq -c 'select(.kind != "done" or .host != "n7")' >>lines
 	judge --suspects hosts lines
 	((status == 77)) && [[ ! -s hosts ]]
-	says 'none says that they ended: 1'
+	says '1 players did not say that they ended'
 }
 
 @test "what a slow node takes from the average is not the network's" {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "draw.h"
+#include "host/path.h"
 #include "rdmark/self.h"
 
 #define PORTS    4
@@ -25,6 +26,7 @@ enum fault_of {
 	GPU,     /* a GPU from every port */
 	PATH,    /* a port with one node */
 	SPEEDS,  /* nothing, but half of the ports are twice as fast */
+	UNKNOWN, /* nothing, but nobody knows which memory is far */
 	STARVED, /* a port with every memory, but its threads lacked their CPU */
 };
 
@@ -48,6 +50,7 @@ static const struct world worlds[] = {
 	{"a path at half", PATH, 0.5, 0.01, 100, 0,
 	 "mlx5_1 port 1 is slow with the memory of node 1"},
 	{"a slot at half that cannot be told", STARVED, 0.5, 0.01, 0, 0, NULL},
+	{"healthy, distances unknown", UNKNOWN, 1, 0.01, 0, 0, NULL},
 };
 
 static struct hca_port port[PORTS];
@@ -70,6 +73,11 @@ static bool is_slow(const struct world *w, size_t p, size_t m)
 	       (w->is == GPU && m == 4);
 }
 
+static bool is_far(size_t p, size_t m)
+{
+	return p / 2 != (m < 2 ? m : (m - 2) / 2);
+}
+
 /* The windows of P with memory M, in a world of noise. */
 static void measure(const struct world *w, size_t p, size_t m, uint64_t *seed)
 {
@@ -77,7 +85,7 @@ static void measure(const struct world *w, size_t p, size_t m, uint64_t *seed)
 
 	c->windows = SELF_TURNS - (w->is == STARVED && p == 1);
 	for (unsigned i = 0; i < c->windows; i++)
-		c->gbps[i] = 95 * (c->distance ? 0.7 : 1) * (m < 2 ? 1 : 0.9) *
+		c->gbps[i] = 95 * (is_far(p, m) ? 0.7 : 1) * (m < 2 ? 1 : 0.9) *
 			     noise(seed, w->noise) * (w->is == SPEEDS && p % 2 ? 2 : 1) *
 			     (is_slow(w, p, m) ? w->share : 1);
 }
@@ -100,10 +108,11 @@ static struct self make_host(const struct world *w, uint64_t seed)
 		port[p].port_attr.active_width = 2;         /* four lanes */
 		for (size_t m = 0; m < MEMORIES; m++) {
 			struct self_cell *c = &cell[p * MEMORIES + m];
-			bool far = p / 2 != (m < 2 ? m : (m - 2) / 2);
 
 			*c = (struct self_cell){
-				.port = &port[p], .memory = &memory[m], .distance = far};
+				.port = &port[p], .memory = &memory[m], .distance = is_far(p, m)};
+			if (w->is == UNKNOWN)
+				c->distance = m < 2 ? -1 : PATH_UNKNOWN;
 			measure(w, p, m, &seed);
 		}
 	}
