@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=long
 #
 # Every file of the tarball says its licences, or REUSE.toml says them for it.
 
