@@ -230,9 +230,11 @@ $(scripts): Makefile
 	$(Q)chmod 755 $@
 
 # What options a program has follows from its file with main(): see man/traits. The findings are the
-# catalogue's: see man/findings. The words of -c are those of transports.h.
+# catalogue's: see man/findings. What is in JSON and in the CSV follows from the tables of fields: see
+# man/json. The words of -c are those of transports.h.
 define page_rule
-$(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings $(wildcard common/finding/*.def) common/verbs/transports.h \
+$(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings man/json man/rdmark-json.keys $(wildcard common/*/*.def) \
+		common/report/csv.c common/verbs/transports.h man/rdmark.schema.json.in \
 		$(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
 	$$(call say,MAN,$$@)
 	@mkdir -p $$(@D)

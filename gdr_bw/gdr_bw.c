@@ -85,7 +85,7 @@ static struct verdict_facts facts_of(const struct gdr *g)
 	struct verdict_facts f = {
 		.attr = &g->attr,
 		.side = {&g->mine, &g->theirs},
-		.line_gbps = gdr_least(rail->mine.nic.rate_gbps, rail->theirs.nic.rate_gbps),
+		.line_gbps = gdr_least(rail->mine.rate_gbps, rail->theirs.rate_gbps),
 		.within_given = options_given(o, "within"),
 		.given = options_given(o, "expected-gbps"),
 		.given_gbps = (double)o->output.expected_gbps,

@@ -22,14 +22,14 @@ static const char *route_of(const struct gdr *g, const struct gdr_cell *c, char 
 	const struct rail *rail = g->ms->ep->rail;
 	const struct end *source = c->reverse ? &rail->theirs : &rail->mine;
 	const struct end *sink = c->reverse ? &rail->mine : &rail->theirs;
-	bool two = c->from_gpu && c->into_gpu && strcmp(source->gpu.path, sink->gpu.path) != 0;
+	bool two = c->from_gpu && c->into_gpu && source->gpu_path != sink->gpu_path;
 
 	snprintf(buf, size, "%s%s%s",
 		 c->staged     ? "copy"
-		 : c->from_gpu ? source->gpu.path
-		 : c->into_gpu ? sink->gpu.path
+		 : c->from_gpu ? gpu_route_name(source->gpu_path)
+		 : c->into_gpu ? gpu_route_name(sink->gpu_path)
 			       : "host",
-		 two ? "/" : "", two ? sink->gpu.path : "");
+		 two ? "/" : "", two ? gpu_route_name(sink->gpu_path) : "");
 	return buf;
 }
 
@@ -66,7 +66,7 @@ static void side_line(const char *who, const struct gdr_side *side, const struct
 		fprintf(out, " %s: no GPU: %s\n", who, side->reason);
 		return;
 	}
-	fprintf(out, " %s: %s, distance to %s: %s (%s)", who, e->gpu.name, e->nic.name,
+	fprintf(out, " %s: %s, distance to %s: %s (%s)", who, e->gpu, e->device,
 		path_class_name(p->class),
 		p->virtual_machine ? "no meaning in a virtual machine"
 				   : path_class_words(p->class));
@@ -77,7 +77,7 @@ static void side_line(const char *who, const struct gdr_side *side, const struct
 			nic[0] ? nic : "unknown", gpu[0] ? gpu : "unknown");
 	if (p->iommu[0])
 		fprintf(out, "; IOMMU %s", p->iommu);
-	fprintf(out, "; GPU memory by %s\n", side->direct ? e->gpu.chosen : "no direct route");
+	fprintf(out, "; GPU memory by %s\n", side->direct ? e->gpu_chosen : "no direct route");
 }
 
 static void show_table(const struct gdr *g, FILE *out)

@@ -161,18 +161,15 @@ static int describe_gpu(struct endpoint *ep)
 	struct fault unknown = {0};
 	struct path kind = {.class = PATH_UNKNOWN};
 
-	snprintf(e->gpu.name, sizeof(e->gpu.name), "GPU %d (%.50s, %s", gpu->index, gpu->name,
-		 gpu->pci);
+	snprintf(e->gpu, sizeof(e->gpu), "GPU %d (%.50s, %s", gpu->index, gpu->name, gpu->pci);
 	if (gpu->bar1_bytes)
-		text_add(e->gpu.name, sizeof(e->gpu.name), ", BAR1 %s",
-			 units_size(gpu->bar1_bytes).text);
-	text_add(e->gpu.name, sizeof(e->gpu.name), "%s)",
-		 gpu->integrated ? ", shares the host's memory" : "");
-	snprintf(e->gpu.uuid, sizeof(e->gpu.uuid), "%s", gpu->uuid);
+		text_add(e->gpu, sizeof(e->gpu), ", BAR1 %s", units_size(gpu->bar1_bytes).text);
+	text_add(e->gpu, sizeof(e->gpu), "%s)", gpu->integrated ? ", shares the host's memory" : "");
+	snprintf(e->gpu_uuid, sizeof(e->gpu_uuid), "%s", gpu->uuid);
 	if (path_open(&t, &unknown) == 0)
 		path_find(t, ep->rail[0].hca.info.place.pci, gpu->pci, &kind);
 	path_close(t);
-	snprintf(e->gpu.distance, sizeof(e->gpu.distance), "%s", path_class_name(kind.class));
+	e->gpu_distance = kind.class;
 	return fault_for_memory(&unknown, ep->fault) ? -1 : 0;
 }
 
@@ -234,7 +231,7 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 	    gpu_routes_choose(&routes, (enum gpu_path)ep->options->local.gpu_path, &attr.route,
 			      &t->fault))
 		return -1;
-	snprintf(e->gpu.path, sizeof(e->gpu.path), "%s", gpu_route_name(attr.route));
-	gpu_routes_format(&routes, attr.route, e->gpu.chosen, sizeof(e->gpu.chosen));
+	e->gpu_path = attr.route;
+	gpu_routes_format(&routes, attr.route, e->gpu_chosen, sizeof(e->gpu_chosen));
 	return mem_init(m, &attr, &t->fault);
 }

@@ -10,6 +10,7 @@
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "host/identity.h"
+#include "host/path.h"
 #include "host/virt.h"
 
 struct hca_attr rail_wanted(const struct endpoint *ep, const char *device)
@@ -45,29 +46,30 @@ static void describe_rail(const struct endpoint *ep, struct rail *r)
 	struct end *e = &r->mine;
 
 	describe_machine(e);
-	snprintf(e->nic.name, sizeof(e->nic.name), "%s", p->device);
-	snprintf(e->nic.chosen, sizeof(e->nic.chosen), "%s", r->hca.chosen);
-	e->nic.port = p->port;
-	snprintf(e->nic.link_layer, sizeof(e->nic.link_layer), "%s", fabric_row(p->fabric)->link);
-	snprintf(e->nic.transport, sizeof(e->nic.transport), "%s", fabric_row(p->fabric)->name);
-	e->nic.rate_gbps = hca_rate_gbps(p);
-	e->address.gid_index = -1;
-	e->address.lid = p->port_attr.lid;
-	e->nic.active_mtu_bytes = hca_mtu_bytes(p->port_attr.active_mtu);
-	snprintf(e->nic.netdev, sizeof(e->nic.netdev), "%s", p->netdev);
-	snprintf(e->nic.pci, sizeof(e->nic.pci), "%s", p->place.pci);
-	topo_format_link(&p->place, e->nic.pcie_link, sizeof(e->nic.pcie_link));
-	e->nic.pcie_trained_down = pci_link_share(&p->place.link) < 1;
+	snprintf(e->device, sizeof(e->device), "%s", p->device);
+	snprintf(e->device_chosen, sizeof(e->device_chosen), "%s", r->hca.chosen);
+	e->port = p->port;
+	e->transport = p->fabric;
+	e->gid_type = GID_KINDS;
+	e->gpu_path = GPU_ROUTES;
+	e->gpu_distance = PATH_CLASSES;
+	e->rate_gbps = hca_rate_gbps(p);
+	e->gid_index = -1;
+	e->lid = p->port_attr.lid;
+	e->active_mtu_bytes = hca_mtu_bytes(p->port_attr.active_mtu);
+	snprintf(e->netdev, sizeof(e->netdev), "%s", p->netdev);
+	snprintf(e->pci, sizeof(e->pci), "%s", p->place.pci);
+	topo_format_link(&p->place, e->pcie_link, sizeof(e->pcie_link));
+	e->pcie_trained_down = pci_link_share(&p->place.link) < 1;
 	if (!virt_is_machine()) { /* a virtual machine's PCIe is the hypervisor's invention */
-		e->nic.pcie_read_gbps =
+		e->pcie_read_gbps =
 			pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES, true);
-		e->nic.pcie_write_gbps =
+		e->pcie_write_gbps =
 			pci_link_gbps(&p->place.link, PCI_USUAL_PAYLOAD_BYTES, false);
 	}
-	e->nic.numa_node = p->place.numa_node;
-	snprintf(e->memory.kind, sizeof(e->memory.kind), "host");
+	e->numa_node = p->place.numa_node;
 	snprintf(e->clock, sizeof(e->clock), "%s", ep->clock->source);
-	snprintf(e->nic.firmware, sizeof(e->nic.firmware), "%s", p->attr.fw_ver);
+	snprintf(e->firmware, sizeof(e->firmware), "%s", p->attr.fw_ver);
 }
 
 /* Check the options about this end's GIDs and partition, which do not depend on the peer. */
@@ -182,11 +184,10 @@ size_t rail_gid_kinds(struct endpoint *ep, const struct rail *r, enum gid_kind k
 
 void rail_describe_gid(struct rail *r, const struct gid *g, const char *chosen)
 {
-	r->mine.address.gid_index = g->index;
-	gid_format(&g->raw, r->mine.address.gid, sizeof(r->mine.address.gid));
-	text_copy(r->mine.address.gid_type, sizeof(r->mine.address.gid_type),
-		  gid_kind_name(g->kind));
-	text_copy(r->mine.address.gid_chosen, sizeof(r->mine.address.gid_chosen), chosen);
+	r->mine.gid_index = g->index;
+	gid_format(&g->raw, r->mine.gid, sizeof(r->mine.gid));
+	r->mine.gid_type = g->kind;
+	text_copy(r->mine.gid_chosen, sizeof(r->mine.gid_chosen), chosen);
 }
 
 int rail_use_gid(struct endpoint *ep, struct rail *r, enum gid_kind kind)
@@ -240,18 +241,16 @@ bool rail_is_global(const struct endpoint *ep, const struct rail *r)
 /* "client's mlx5_0 port 1 (LID 0x3, P_Key 0xffff)" */
 static void name_end(struct fault *f, const char *whose, const struct end *e)
 {
-	text_add(f->cause, sizeof(f->cause), "%s's %s port %d (", whose, e->nic.name,
-		 (int)e->nic.port);
-	if (e->address.lid)
-		text_add(f->cause, sizeof(f->cause), "LID 0x%x, ", (unsigned)e->address.lid);
-	if (e->address.cm[0])
-		text_add(f->cause, sizeof(f->cause), "%s, ", e->address.cm);
-	if (e->address.gid_index >= 0)
-		text_add(f->cause, sizeof(f->cause), "GID %d: %s)", (int)e->address.gid_index,
-			 e->address.gid);
+	text_add(f->cause, sizeof(f->cause), "%s's %s port %d (", whose, e->device, (int)e->port);
+	if (e->lid)
+		text_add(f->cause, sizeof(f->cause), "LID 0x%x, ", (unsigned)e->lid);
+	if (e->address[0])
+		text_add(f->cause, sizeof(f->cause), "%s, ", e->address);
+	if (e->gid_index >= 0)
+		text_add(f->cause, sizeof(f->cause), "GID %d: %s)", (int)e->gid_index, e->gid);
 	else
 		text_add(f->cause, sizeof(f->cause), "P_Key %s)",
-			 e->address.pkey[0] ? e->address.pkey : "unknown");
+			 e->pkey[0] ? e->pkey : "unknown");
 }
 
 void rail_name_ends(const struct endpoint *ep, struct fault *f)
@@ -274,8 +273,7 @@ bool rail_shared(const struct endpoint *ep)
 		const struct end *theirs = &ep->rail[i % ep->rails].theirs;
 
 		if (strcmp(mine->host, theirs->host) == 0 &&
-		    strcmp(mine->nic.name, theirs->nic.name) == 0 &&
-		    mine->nic.port == theirs->nic.port)
+		    strcmp(mine->device, theirs->device) == 0 && mine->port == theirs->port)
 			return true;
 	}
 	return false;
@@ -286,6 +284,6 @@ double endpoint_rate_gbps(const struct endpoint *ep)
 	double sum = 0;
 
 	for (unsigned i = 0; i < ep->rails; i++)
-		sum += ep->rail[i].mine.nic.rate_gbps;
+		sum += ep->rail[i].mine.rate_gbps;
 	return sum;
 }

@@ -130,7 +130,7 @@ void rail_set_route(struct endpoint *ep, struct rail *r)
 	r->route.qp_timeout = (unsigned)e->qp_timeout;
 	r->route.retry_count = (unsigned)e->retry_count;
 	port_events_open(&r->events, p->device, p->port, p->netdev, p->place.pci);
-	r->mine.address.pkey_index = r->route.pkey_index;
+	r->mine.pkey_index = r->route.pkey_index;
 	if (key)
-		snprintf(r->mine.address.pkey, sizeof(r->mine.address.pkey), "0x%04x", key);
+		snprintf(r->mine.pkey, sizeof(r->mine.pkey), "0x%04x", key);
 }

@@ -239,9 +239,9 @@ int worker_pin(struct worker *t)
 		pin_core(&t->pin, t->index / ep->rails, ep->server);
 	if (!worker_is_first(t))
 		return 0;
-	e->thread.node = t->pin.node;
-	text_copy(e->thread.cpus, sizeof(e->thread.cpus), t->pin.cpus);
-	text_copy(e->thread.pinned, sizeof(e->thread.pinned), t->pin.reason);
+	e->thread_node = t->pin.node;
+	text_copy(e->cpus, sizeof(e->cpus), t->pin.cpus);
+	text_copy(e->pinned, sizeof(e->pinned), t->pin.reason);
 	return 0;
 }
 
@@ -259,7 +259,7 @@ int worker_make(struct worker *t)
 	if (qp_set_describe(&t->qps, &t->mine, &t->fault))
 		return -1;
 	if (worker_is_first(t))
-		t->rail->mine.nic.inline_bytes = t->qps.inline_bytes;
+		t->rail->mine.inline_bytes = t->qps.inline_bytes;
 	return worker_group_make(t);
 }
 
@@ -326,7 +326,7 @@ void worker_cm_describe(struct worker *t)
 	const struct hca_port *p = &t->rail->hca.info;
 	struct end *e = &t->rail->mine;
 
-	snprintf(e->address.cm, sizeof(e->address.cm), "%s", t->cm.own_name);
+	snprintf(e->address, sizeof(e->address), "%s", t->cm.own_name);
 	memcpy(t->mine.psn, t->qps.psn, t->qps.count * sizeof(*t->mine.psn));
 	for (size_t i = 0; i < p->gid_count; i++) {
 		const struct gid *g = &p->gids[i];
@@ -334,7 +334,7 @@ void worker_cm_describe(struct worker *t)
 		if (g->index != t->rail->route.gid_index)
 			continue;
 		t->mine.gid = g->raw;
-		if (e->address.gid_index != g->index)
+		if (e->gid_index != g->index)
 			rail_describe_gid(t->rail, g, "rdma_cm's choice");
 	}
 }

@@ -87,12 +87,12 @@ static int make_host_memory(struct worker *t, const struct layout *l, unsigned a
 		return -1;
 	if (!worker_is_first(t))
 		return 0;
-	e->memory.pages = (int64_t)t->mem.pages_checked;
-	e->memory.pages_on_node = (int64_t)t->mem.pages_on_node;
-	text_copy(e->memory.made_of, sizeof(e->memory.made_of), t->mem.memory.what);
+	e->memory_pages = (int64_t)t->mem.pages_checked;
+	e->memory_pages_on_node = (int64_t)t->mem.pages_on_node;
+	text_copy(e->memory_made_of, sizeof(e->memory_made_of), t->mem.memory.what);
 	if (o->local.odp)
-		text_add(e->memory.made_of, sizeof(e->memory.made_of), "%son-demand paging",
-			 e->memory.made_of[0] ? ", " : "");
+		text_add(e->memory_made_of, sizeof(e->memory_made_of), "%son-demand paging",
+			 e->memory_made_of[0] ? ", " : "");
 	return 0;
 }
 
@@ -168,7 +168,7 @@ int worker_memory(struct worker *t)
 	if (rc)
 		return -1;
 	if (ep->gpu_memory)
-		text_copy(t->rail->mine.memory.kind, sizeof(t->rail->mine.memory.kind), "gpu");
+		t->rail->mine.memory = END_GPU;
 	t->out = t->mem.memory.addr + l.first;
 	t->mine.addr = t->out + l.into;
 	t->mine.stride = l.stride;
@@ -184,6 +184,6 @@ struct round_memory worker_buffers(const struct worker *t)
 		.into = {mine->addr, mine->stride, t->mem.lkey, t->mem.lkeys},
 		.remote = {theirs->addr, theirs->stride, theirs->rkey, theirs->rkeys},
 		.gpu = t->mem.memory.gpu != NULL,
-		.gpu_there = strcmp(t->rail->theirs.memory.kind, "gpu") == 0,
+		.gpu_there = t->rail->theirs.memory == END_GPU,
 	};
 }

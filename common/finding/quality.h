@@ -17,23 +17,10 @@
 #include <stdint.h>
 
 /* The conditions of one end; of its threads, the worst. All are doubles. */
+/* The members are explained in quality.def. observed_s is 0 if nothing was observed. */
 struct quality {
-	double observed_s;     /* the observed time; 0: nothing was observed */
-	double on_cpu_percent; /* of a spinning loop */
-	double preempted;      /* involuntary context switches */
-	/* so often, and for so long at most, the CPU limit of its cgroup stopped it */
-	double stopped, stopped_s;
-	double minor_faults, major_faults;
-	double steal_percent;
-	/*
-	 * of this end's ports, including other traffic; percent of the round's messages, or packets
-	 */
-	double retransmissions, retransmitted_percent;
-	double ack_timeouts, ack_timeout_percent; /* percent of the time, a lower bound */
-	double receiver_not_ready, receiver_not_ready_percent;
-	double losses, lost_percent;
-	double out_of_order;    /* packets; not judged: multipath networks reorder packets */
-	double overlap_percent; /* percent of the time during which both directions ran */
+#define QUALITY(type, member, ...) type member;
+#include "finding/quality.def"
 	double above_percent;   /* of the link's rate, where the rate is above it */
 	double software;        /* 1: the device is; not told to the peer */
 };

@@ -27,15 +27,14 @@ static double packet_header_bytes(const struct endpoint *ep)
 	double base = experiment_transport(&ep->options->experiment)->wire_bytes + BTH_BYTES;
 	const struct end *e = &ep->rail[0].mine;
 
-	if (strcmp(e->nic.transport, "InfiniBand") == 0)
+	if (e->transport == FABRIC_INFINIBAND)
 		return INFINIBAND_BYTES + base;
-	if (strcmp(e->nic.transport, "RoCE") != 0)
+	if (e->transport != FABRIC_ROCE)
 		return 0;
-	if (strcmp(e->address.gid_type, gid_kind_name(GID_V1)) == 0)
+	if (e->gid_type == GID_V1)
 		return ETHERNET_BYTES + IPV6_BYTES + base;
 	return ETHERNET_BYTES + UDP_BYTES + base +
-	       (strcmp(e->address.gid_type, gid_kind_name(GID_V2_IPV4)) == 0 ? IPV4_BYTES
-									     : IPV6_BYTES);
+	       (e->gid_type == GID_V2_IPV4 ? IPV4_BYTES : IPV6_BYTES);
 }
 
 /* Once more for each message. */
@@ -57,14 +56,14 @@ static double sum_pcie(const struct endpoint *ep, bool mine, bool source)
 
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct end *e = rail_end(&ep->rail[i], mine);
-		double carries = source ? e->nic.pcie_read_gbps : e->nic.pcie_write_gbps;
-		size_t card = strcspn(e->nic.pci, ".");
+		double carries = source ? e->pcie_read_gbps : e->pcie_write_gbps;
+		size_t card = strcspn(e->pci, ".");
 		bool again = false;
 
 		for (unsigned k = 0; k < i; k++) {
 			const struct end *other = rail_end(&ep->rail[k], mine);
 
-			again |= strncmp(e->nic.pci, other->nic.pci, card + 1) == 0;
+			again |= strncmp(e->pci, other->pci, card + 1) == 0;
 		}
 		if (!again)
 			sum += carries > 0 ? carries : NAN;
@@ -98,10 +97,10 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct end *e = rail_end(&ep->rail[i], mine);
 
-		to->rate_gbps += e->nic.rate_gbps > 0 ? e->nic.rate_gbps : NAN;
-		if (i == 0 || e->nic.pcie_trained_down)
-			to->pcie_link = e->nic.pcie_link;
-		to->pcie_trained_down |= e->nic.pcie_trained_down;
+		to->rate_gbps += e->rate_gbps > 0 ? e->rate_gbps : NAN;
+		if (i == 0 || e->pcie_trained_down)
+			to->pcie_link = e->pcie_link;
+		to->pcie_trained_down |= e->pcie_trained_down;
 	}
 	to->pcie_gbps = sum_pcie(ep, mine, source);
 	to->full_share = saw->full_share;
@@ -146,7 +145,7 @@ static void describe_run(const struct measurement *meas, const struct record *re
 		.one_port = rail_shared(ep),
 		.software = hca_is_software(&ep->rail[0].hca.info),
 		.noise = rec->plus_minus.slices ? rec->plus_minus.percent / 100 : NAN,
-		.limit_gbps = rec->pace.limit_gbps,
+		.limit_gbps = rec->rate_limit_gbps,
 		.resent_share = sender->record.quality.retransmitted_percent / 100,
 		.ack_timeout_ns = transport_ack_timeout_ns(experiment_transport(e), e->qp_timeout),
 		.rnr_timer_ns = QP_RNR_TIMER_NS,
@@ -167,16 +166,16 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 
 	if (ep->rails > 1 || rec->message_bytes > SMALL_BYTES || e->events || e->threads > 1 ||
 	    e->latency_gap_us || e->latency_rate || experiment_loses(e) ||
-	    rail_shared(ep) || strcmp(mine->memory.kind, "host") != 0 ||
-	    strcmp(theirs->memory.kind, "host") != 0 || !(packet_header_bytes(ep) > 0) ||
-	    !(mine->nic.pcie_read_gbps > 0) || !(theirs->nic.pcie_read_gbps > 0))
+	    rail_shared(ep) || mine->memory != END_HOST ||
+	    theirs->memory != END_HOST || !(packet_header_bytes(ep) > 0) ||
+	    !(mine->pcie_read_gbps > 0) || !(theirs->pcie_read_gbps > 0))
 		return;
 	latency_judge(
 		&(struct latency_facts){
-			.infiniband = strcmp(mine->nic.transport, "InfiniBand") == 0,
+			.infiniband = mine->transport == FABRIC_INFINIBAND,
 			.whole_trip = operation_pulls(o) || operation_is_atomic(o),
-			.rate_gbps = fmin(mine->nic.rate_gbps, theirs->nic.rate_gbps),
-			.median_us = rec->latency.p50_us,
+			.rate_gbps = fmin(mine->rate_gbps, theirs->rate_gbps),
+			.median_us = rec->percentile.us[PERCENTILE_P50],
 		},
 		to);
 }

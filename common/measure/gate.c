@@ -8,7 +8,6 @@
 #include "base/phase.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/percentile.h"
 #include "finding/finding.h"
 #include "finding/thresholds.h"
 #include "measure/result.h"
@@ -24,7 +23,7 @@ static bool is_rate(const struct gate *gate)
 /* True if REC has the figure that GATE limits. */
 static bool figure_known(const struct gate *gate, const struct record *rec)
 {
-	return is_rate(gate) ? record_has_rate(rec) : percentile_known(rec, gate->field->key);
+	return is_rate(gate) ? record_has_rate(rec) : percentile_known(rec, gate->field);
 }
 
 static double gate_value(const struct gates *g, const struct gate *gate, const struct record *rec)
@@ -128,7 +127,7 @@ static void add_shortfall(const struct gates *g, const struct gate *gate, const 
 	else
 		text_add(buf, size, "%s not measured: it needs %llu samples, the run had %llu",
 			 gate->what,
-			 (unsigned long long)percentile_needs(percentile_of(gate->field->key)),
+			 (unsigned long long)percentile_needs(record_percentile(gate->field)),
 			 (unsigned long long)percentile_samples(rec));
 	text_add(buf, size, " (%s%s%.40s)", gate->option, gate->text ? " " : "",
 		 gate->text ? gate->text : "");

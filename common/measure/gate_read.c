@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/percentile.h"
 #include "proto/fields.h"
 #include "proto/record.h"
 
@@ -120,15 +119,16 @@ static int parse_latency_bound(struct gates *g, char *item, struct fault *f)
 static int parse_max_lat(struct gates *g, const char *text, struct fault *f)
 {
 	const char *rest = text;
-	char item[64];
+	char item[64], all[128] = "", name[PERCENTILE_NAME];
 
 	while (text_next(&rest, item, sizeof(item))) {
 		if (parse_latency_bound(g, item, f) == 0)
 			continue;
+		for (enum percentile p = 0; p < PERCENTILES; p++)
+			text_add(all, sizeof(all), " %s", percentile_name(p, name));
 		options_invalid("--max-lat", text, f);
-		return fault_fix(f, "give microseconds above 0 for the mean, such as 5, or for min "
-				    "p50 p90 p99 p99.9 p99.99 max mean stdev, such as "
-				    "p99=8,max=50us");
+		return fault_fix(f, "give microseconds above 0 for the mean, such as 5, or for min%s "
+				    "max mean stdev, such as p99=8,max=50us", all);
 	}
 	return 0;
 }
@@ -167,12 +167,13 @@ static int check_samples(const struct gates *g, const struct options *o, struct 
 	uint64_t each, samples = planned_samples(o, &each);
 
 	for (unsigned i = 0; i < g->count && samples && o->local.host; i++) {
-		const struct percentile *p = percentile_of(g->gate[i].field->key);
+		enum percentile p = record_percentile(g->gate[i].field);
+		char name[PERCENTILE_NAME];
 
-		if (!p || samples >= percentile_needs(p))
+		if (p == PERCENTILES || samples >= percentile_needs(p))
 			continue;
 		fault_raise(f, FAULT_USAGE, 0, "%s: %llu samples are too few for %s",
-			    g->gate[i].option, (unsigned long long)samples, p->name);
+			    g->gate[i].option, (unsigned long long)samples, percentile_name(p, name));
 		return fault_fix(f, "use -n %llu or more: a percentile needs %d samples beyond it",
 				 (unsigned long long)((percentile_needs(p) + each - 1) / each),
 				 PERCENTILE_BEYOND);

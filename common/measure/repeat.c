@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "finding/finding.h"
-#include "cli/percentile.h"
 
 /* The figures in the summary; runs are judged by the first one. */
 static const char *const bandwidth_figures[] = {"bandwidth_gbps", "messages_per_s", NULL};
@@ -141,7 +140,7 @@ json_t *repeat_summary(const struct repeat *r)
 		struct series s = figure_series(r, *figure);
 
 		json_object_set_new(to, *figure,
-				    s.count && percentile_known(median, *figure) ? spread_json(&s)
+				    s.count && percentile_known(median, record_find(*figure)) ? spread_json(&s)
 										 : json_null());
 	}
 	json_object_set_new(to, "interval_percent",

@@ -23,11 +23,11 @@ void worst_note(struct worst *w, uint64_t interval_ns, uint64_t messages, double
 void worst_to_record(const struct worst *w, bool latency, struct record *rec)
 {
 	if (latency) {
-		rec->intervals.worst_us = w->latency_us;
+		rec->worst_interval_us = w->latency_us;
 		return;
 	}
-	rec->intervals.count = w->intervals;
-	rec->intervals.worst_gbps = w->messages_per_s * (double)rec->message_bytes * 8 / 1e9;
+	rec->interval_count = w->intervals;
+	rec->worst_interval_gbps = w->messages_per_s * (double)rec->message_bytes * 8 / 1e9;
 }
 
 const char *result_end_name(enum result_end end)

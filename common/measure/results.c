@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/percentile.h"
 #include "endpoint/worker.h"
 #include "measure/meter.h"
 #include "plan/test.h"
@@ -32,17 +31,16 @@ static void set_stalls(const struct endpoint *ep, const struct hist *h, uint64_t
 	rec->stall_percent = fmin(100 * e.sum / (double)run_ticks, 100);
 }
 
-/* Set the percentiles of H, whose ticks are worth US, and the limits of those that have some. */
+/* Set the percentiles of H, whose ticks are worth US, and their limits. */
 static void set_percentiles(const struct hist *h, double us, struct record *rec)
 {
-	for (const struct percentile *p = percentiles(); p->name && hist_count(h); p++) {
-		struct quantile q = quantile_of_hist(h, p->percent, INTERVAL_CONFIDENCE);
+	for (enum percentile p = 0; p < PERCENTILES && hist_count(h); p++) {
+		struct quantile q =
+			quantile_of_hist(h, percentile_percent(p), INTERVAL_CONFIDENCE);
 
-		record_set(rec, record_find(p->field), us * q.value);
-		if (!p->low)
-			continue;
-		record_set(rec, record_find(p->low), us * q.low);
-		record_set(rec, record_find(p->high), us * q.high);
+		rec->percentile.us[p] = us * q.value;
+		rec->percentile.low_us[p] = us * q.low;
+		rec->percentile.high_us[p] = us * q.high;
 	}
 }
 
@@ -53,10 +51,10 @@ static void set_latency(const struct endpoint *ep, const struct hist *h, uint64_
 	const double us = operation_latency_us(&ep->test->operation, 1);
 	const double tick_us = us * clock_ticks_to_ns(ep->clock, 1);
 
-	rec->latency.min_us = hist_count(h) ? tick_us * (double)h->min : 0;
-	rec->latency.max_us = tick_us * (double)h->max;
-	rec->latency.mean_us = tick_us * hist_mean(h);
-	rec->latency.stdev_us = tick_us * hist_stdev(h);
+	rec->latency_min_us = hist_count(h) ? tick_us * (double)h->min : 0;
+	rec->latency_max_us = tick_us * (double)h->max;
+	rec->latency_mean_us = tick_us * hist_mean(h);
+	rec->latency_stdev_us = tick_us * hist_stdev(h);
 	set_percentiles(h, tick_us, rec);
 	set_stalls(ep, h, run_ticks, rec);
 }
@@ -108,19 +106,19 @@ static void set_pace(const struct meter *t, struct record *rec)
 	const struct paced *p = t->round.paced;
 
 	if (!t->ep->test->latency)
-		rec->pace.limit_gbps =
+		rec->rate_limit_gbps =
 			rate_gbps(t->ep->options->experiment.rate_limit, rec->message_bytes) /
 			t->ep->workers;
-	rec->pace.late_messages = p->late;
-	rec->pace.late_max_us = clock_ticks_to_ns(t->ep->clock, (double)p->latest_ticks) / 1e3;
+	rec->late_messages = p->late;
+	rec->late_max_us = clock_ticks_to_ns(t->ep->clock, (double)p->latest_ticks) / 1e3;
 }
 
 void results_add_pace(struct record *sum, const struct record *by)
 {
-	sum->pace.limit_gbps += by->pace.limit_gbps;
-	sum->pace.late_messages += by->pace.late_messages;
-	if (by->pace.late_max_us > sum->pace.late_max_us)
-		sum->pace.late_max_us = by->pace.late_max_us;
+	sum->rate_limit_gbps += by->rate_limit_gbps;
+	sum->late_messages += by->late_messages;
+	if (by->late_max_us > sum->late_max_us)
+		sum->late_max_us = by->late_max_us;
 }
 
 /* The confidence interval of COUNT simultaneous runs within SPAN (start and end, in ticks). */
@@ -290,11 +288,11 @@ void results_blame_clock(const struct measurement *meas)
 /* Set the CPU use in REC. MESSAGES are those that the process sent or received meanwhile. */
 static void set_usage(const struct usage *u, uint64_t messages, struct record *rec)
 {
-	rec->cpu.percent = usage_percent(u);
-	rec->cpu.user_s = u->user_s;
-	rec->cpu.system_s = u->system_s;
+	rec->cpu_percent = usage_percent(u);
+	rec->cpu_user_s = u->user_s;
+	rec->cpu_system_s = u->system_s;
 	if (messages)
-		rec->cpu.s_per_gb = (u->user_s + u->system_s) * 1e9 /
+		rec->cpu_s_per_gb = (u->user_s + u->system_s) * 1e9 /
 				    ((double)messages * (double)rec->message_bytes);
 }
 

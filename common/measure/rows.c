@@ -72,9 +72,9 @@ static struct record sum_records(const struct record *a, const struct record *b)
 	quality_add(&sum.quality, &b->quality);
 	/* these belong to one end alone */
 	sum.plus_minus = (struct plus_minus){0};
-	sum.intervals.count = 0;
-	sum.intervals.worst_gbps = 0;
-	sum.cpu.percent = sum.cpu.user_s = sum.cpu.system_s = sum.cpu.s_per_gb = 0;
+	sum.interval_count = 0;
+	sum.worst_interval_gbps = 0;
+	sum.cpu_percent = sum.cpu_user_s = sum.cpu_system_s = sum.cpu_s_per_gb = 0;
 	return sum;
 }
 
@@ -102,10 +102,12 @@ static struct result_row *add_row(struct rows *to, const struct record *rec, enu
  */
 static void clear_latency(struct record *sum)
 {
-	memset(&sum->latency, 0, sizeof(sum->latency));
+	memset(&sum->percentile, 0, sizeof(sum->percentile));
+	sum->latency_min_us = sum->latency_max_us = 0;
+	sum->latency_mean_us = sum->latency_stdev_us = 0;
 	sum->stalls = 0;
 	sum->stall_percent = 0;
-	sum->intervals.worst_us = 0;
+	sum->worst_interval_us = 0;
 	sum->bandwidth_gbps = 0;
 	sum->plus_minus = (struct plus_minus){0};
 }
@@ -142,14 +144,14 @@ static void add_worker_rows(struct rows *to, const struct endpoint *ep, const st
 			continue;
 		row = add_row(to, &found->workers[i], like.by, like.direction);
 		row->thread = (int)i;
-		row->device = rail_end(&ep->rail[i % ep->rails], mine)->nic.name;
+		row->device = rail_end(&ep->rail[i % ep->rails], mine)->device;
 	}
 	for (unsigned d = 0; d < ep->rails && ep->rails > 1 && ep->workers > ep->rails; d++) {
 		struct record *sum = &to->own[to->owned++];
 
 		*sum = sum_device(ep, found, d);
 		row = add_row(to, sum, like.by, like.direction);
-		row->device = rail_end(&ep->rail[d], mine)->nic.name;
+		row->device = rail_end(&ep->rail[d], mine)->device;
 	}
 }
 
@@ -241,7 +243,7 @@ static void collect_rows(struct rows *to, const struct measurement *meas, struct
 	}
 	result->row = to->row;
 	result->rows = to->count;
-	result->cpu_percent = meas->mine.record.cpu.percent;
+	result->cpu_percent = meas->mine.record.cpu_percent;
 	result->one_of_runs = meas->attr.run != 0;
 }
 
@@ -285,10 +287,10 @@ static double link_gbps(const struct endpoint *ep, const struct result_row *row)
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct rail *r = &ep->rail[i];
 
-		if (!(r->mine.nic.rate_gbps > 0) || !(r->theirs.nic.rate_gbps > 0))
+		if (!(r->mine.rate_gbps > 0) || !(r->theirs.rate_gbps > 0))
 			return 0;
-		mine += r->mine.nic.rate_gbps;
-		theirs += r->theirs.nic.rate_gbps;
+		mine += r->mine.rate_gbps;
+		theirs += r->theirs.rate_gbps;
 	}
 	return (mine < theirs ? mine : theirs) * (row->direction == RESULT_BOTH_WAYS ? 2 : 1);
 }

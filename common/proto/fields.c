@@ -59,6 +59,28 @@ const char *field_name(const struct field *row, char *buf, size_t size)
 	return buf;
 }
 
+/* The word of ROW for VALUE, or what is behind the last one: "", and its length in SIZE. */
+static const char *word_at(const struct field *row, uint64_t value, size_t *size)
+{
+	const char *word = row->words;
+
+	for (; value && *word; value--) {
+		word += strcspn(word, "|");
+		word += *word == '|';
+	}
+	*size = strcspn(word, "|");
+	return word;
+}
+
+const char *field_word(const struct field *row, uint64_t value, char *buf, size_t size)
+{
+	size_t length;
+	const char *word = word_at(row, value, &length);
+
+	snprintf(buf, size, "%.*s", (int)length, word);
+	return buf;
+}
+
 json_t *json_text(const char *text)
 {
 	json_t *to = json_string(text);
@@ -102,6 +124,9 @@ char *json_line(json_t *d, size_t flags)
 
 static json_t *value_json(const struct field *row, const void *at)
 {
+	const char *word;
+	size_t length;
+
 	switch (row->kind) {
 	case FIELD_TEXT:
 		return json_text(at);
@@ -116,9 +141,10 @@ static json_t *value_json(const struct field *row, const void *at)
 			return json_integer((int)load_uint(at, row->size));
 		break;
 	case FIELD_UNSIGNED:
-		if (row->word)
-			return json_string(row->word((unsigned)load_uint(at, row->size)));
-		break;
+		if (!row->words)
+			break;
+		word = word_at(row, load_uint(at, row->size), &length);
+		return json_stringn(word, length);
 	}
 	return json_integer((json_int_t)load_uint(at, row->size));
 }
@@ -165,11 +191,17 @@ static int store_integer(const struct field *row, void *at, json_int_t v)
 
 static int store_word(const struct field *row, void *at, const char *word)
 {
-	unsigned v = 0;
+	const char *known = row->words;
+	size_t length = strlen(word), n;
 
-	while (v <= (unsigned)row->max && strcmp(row->word(v), word) != 0)
-		v++;
-	return store_integer(row, at, v);
+	for (uint64_t v = 0; known; v++, known = known[n] ? known + n + 1 : NULL) {
+		n = strcspn(known, "|");
+		if (n != length || memcmp(known, word, n) != 0)
+			continue;
+		store_uint(at, row->size, v);
+		return 0;
+	}
+	return -1;
 }
 
 static int store_real(const struct field *row, void *at, const json_t *v)
@@ -233,7 +265,7 @@ static int store_value(const struct field *row, void *at, const json_t *v)
 	case FIELD_UNSIGNED:
 		break;
 	}
-	if (row->word)
+	if (row->words)
 		return json_is_string(v) ? store_word(row, at, json_string_value(v)) : -1;
 	return json_is_integer(v) ? store_integer(row, at, json_integer_value(v)) : -1;
 }

@@ -6,7 +6,7 @@
  * A row has the key, the member, the range that a peer may send, and whether the key is required.
  * The JSON type follows from the member's type: bool is true or false; char[] is a text; const char
  * * is a text, too, but can only be written; double is a non-negative real number; int and int64_t
- * are integers; every other type is an integer from 0 on, or one of the words of `word`. Rows of
+ * are integers; every other type is an integer from 0 on, or one of `words`. Rows of
  * one group are in an object of their own.
  *
  * A reader trusts nothing: a value outside the row's range or form is the peer's fault; one within
@@ -54,9 +54,9 @@ struct field {
 	const char *group; /* key of the enclosing object; NULL: none */
 	/* the member is written unless this other one is zero; size 0: always */
 	size_t depends_on, depends_on_size;
-	/* an enumeration: the words for 0 to max */
-	const char *(*word)(unsigned value);
-	bool may_be_unknown;  /* NaN is allowed, and is null in JSON */
+	const char *words;   /* of an enumeration: "a|b" are those for 0 and 1 */
+	bool may_be_unknown; /* NaN is allowed, and is null in JSON */
+	bool brief;          /* in the CSV of what most readers want */
 };
 
 struct fields {
@@ -104,6 +104,9 @@ json_t *json_number_or_null(double number);
 
 /* Returns D (stolen) as a line of text, by json_dumps(); the caller frees it; NULL: no memory. */
 char *json_line(json_t *d, size_t flags);
+
+/* The word of ROW for VALUE. Returns BUF. */
+const char *field_word(const struct field *row, uint64_t value, char *buf, size_t size);
 
 /* True if ROW of the struct FROM is omitted when FROM is written. */
 bool field_is_omitted(const struct field *row, const void *from);

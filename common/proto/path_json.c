@@ -9,11 +9,6 @@
 #define WIDTH_MAX   64
 #define PAYLOAD_MAX 4096
 
-static const char *class_word(unsigned class)
-{
-	return path_class_name((enum path_class)class);
-}
-
 /* clang-format off */
 #define ROW(member, ...) FIELD(struct path, member, __VA_ARGS__)
 /* All members of a link are written if its PCI address is known. */
@@ -26,7 +21,7 @@ static const char *class_word(unsigned class)
 	LINK_ROW(key, link, max_width, WIDTH_MAX)
 
 static const struct field rows[] = {
-	ROW(class, FIELD_ALWAYS, .word = class_word, .max = PATH_UNKNOWN),
+	ROW(class, FIELD_ALWAYS, .words = "PIX|PXB|PHB|NODE|SYS|unknown"),
 	LINK("nic_link", nic),
 	LINK("gpu_link", gpu),
 	LINK("trained_down", down),

@@ -6,70 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "finding/finding.h"
 #include "proto/fields.h"
 #include "stat/interval.h"
 #include "stat/slices.h"
 
-#define BYTES_MAX   (INT64_C(1) << 40) /* of a message */
-#define QPS_MAX     65536
-#define RUNS_MAX    10000
-#define COPIES_MAX  1024
 #define SAME_RATE   1e-6
 #define TRAFFIC_MAX (INT64_MAX / 4) /* bytes of an end; the sum of both cannot overflow */
 
-static const char *unknown_word(unsigned value)
-{
-	return finding_name(UNSURE_KNOWN + value);
-}
-
 /* clang-format off */
-#define ROW(member, ...) FIELD(struct record, member, __VA_ARGS__)
-/* A member of a struct within the record. */
-#define IN(key, member, ...) FIELD_AS(#key, struct record, member, __VA_ARGS__)
-#define IN_OR_NULL(key, member) IN(key, member, .may_be_unknown = true)
-#define IN_WITH(key, member, other, ...) \
-	IN(key, member, FIELD_IF(struct record, other), __VA_ARGS__)
+#define COUNT        .max = RECORD_COUNT_MAX
+#define BRIEF        .brief = true
+#define WITH(member) FIELD_IF(struct record, member)
 
-/* Members of `quality` are written if anything was observed; an unknown one is null. */
-#define QUALITY(member, ...) \
-	FIELD_AS(#member, struct record, quality.member, \
-		 FIELD_IF(struct record, quality.observed_s), .group = "quality", \
-		 .may_be_unknown = true, __VA_ARGS__)
-#define COUNT   .max = RECORD_COUNT_MAX
-#define PERCENT .max = 100
-
+#define ROW(type, member, ...) FIELD(struct record, member, __VA_ARGS__),
+#define PART(type, key, member, ...) FIELD_AS(#key, struct record, member, __VA_ARGS__),
+#define PERCENTILE(symbol, name, percent, ...) \
+	FIELD_AS("latency_" #name "_us", struct record, percentile.us[PERCENTILE_##symbol], __VA_ARGS__),
+#define LIMIT(symbol, name, end) \
+	FIELD_AS("latency_" #name "_" #end "_us", struct record, percentile.end##_us[PERCENTILE_##symbol], \
+		 .may_be_unknown = true),
+/* They are written if anything was observed; an unknown one is null. */
+#define QUALITY(type, member, ...) \
+	FIELD_AS(#member, struct record, quality.member, FIELD_IF(struct record, quality.observed_s), \
+		 .group = "quality", .may_be_unknown = true, __VA_ARGS__),
 static const struct field rows[] = {
-	ROW(message_bytes, FIELD_ALWAYS, .max = BYTES_MAX), ROW(qps, .max = QPS_MAX), ROW(messages, COUNT),
-	ROW(seconds), ROW(timed_messages, COUNT),
-	ROW(bandwidth_gbps), ROW(bandwidth_peak_gbps), ROW(messages_per_s),
-	IN(latency_min_us, latency.min_us), IN(latency_max_us, latency.max_us),
-	IN(latency_mean_us, latency.mean_us), IN(latency_stdev_us, latency.stdev_us),
-	IN(latency_p50_us, latency.p50_us), IN(latency_p90_us, latency.p90_us),
-	IN(latency_p99_us, latency.p99_us), IN(latency_p99_9_us, latency.p99_9_us),
-	IN(latency_p99_99_us, latency.p99_99_us),
-	IN_OR_NULL(latency_p50_low_us, latency.low.p50_us),
-	IN_OR_NULL(latency_p50_high_us, latency.high.p50_us),
-	IN_OR_NULL(latency_p99_low_us, latency.low.p99_us),
-	IN_OR_NULL(latency_p99_high_us, latency.high.p99_us),
-	ROW(stalls, COUNT), ROW(stall_percent, PERCENT),
-	IN(rate_limit_gbps, pace.limit_gbps), IN(late_messages, pace.late_messages, COUNT),
-	IN(late_max_us, pace.late_max_us),
-	ROW(interrupted, .max = 1), ROW(lost, COUNT), ROW(copies, .max = COPIES_MAX), ROW(resent, COUNT), ROW(sent_gbps),
-	IN(interval_count, intervals.count, COUNT),
-	IN_WITH(worst_interval_gbps, intervals.worst_gbps, intervals.count),
-	IN(worst_interval_us, intervals.worst_us),
-	IN(cpu_percent, cpu.percent), IN_WITH(cpu_user_s, cpu.user_s, cpu.percent),
-	IN_WITH(cpu_system_s, cpu.system_s, cpu.percent), IN(cpu_s_per_gb, cpu.s_per_gb),
-	ROW(run, .max = RUNS_MAX), IN(slices, plus_minus.slices, .max = SLICES_MAX),
-	IN_WITH(plus_minus_percent, plus_minus.percent, plus_minus.slices, .may_be_unknown = true),
-	IN(plus_minus_unknown, plus_minus.unknown, .max = INTERVAL_PHASES, .word = unknown_word),
-	QUALITY(observed_s), QUALITY(on_cpu_percent, PERCENT), QUALITY(preempted), QUALITY(minor_faults),
-	QUALITY(major_faults), QUALITY(steal_percent, PERCENT), QUALITY(stopped), QUALITY(stopped_s),
-	QUALITY(retransmissions), QUALITY(retransmitted_percent),
-	QUALITY(ack_timeouts), QUALITY(ack_timeout_percent),
-	QUALITY(receiver_not_ready), QUALITY(receiver_not_ready_percent),
-	QUALITY(losses), QUALITY(lost_percent), QUALITY(out_of_order), QUALITY(overlap_percent, PERCENT),
+#include "proto/record.def"
+#include "finding/quality.def"
 };
 /* clang-format on */
 
@@ -105,9 +67,46 @@ double record_value(const struct record *r, const struct field *field)
 	return field->kind == FIELD_UNSIGNED ? (double)integer_of(r, field) : v;
 }
 
-void record_set(struct record *r, const struct field *field, double value)
+enum percentile record_percentile(const struct field *field)
 {
-	memcpy((char *)r + field->offset, &value, sizeof(value));
+	const size_t first = offsetof(struct record, percentile);
+
+	if (field->offset - first >= sizeof(((struct record *)0)->percentile))
+		return PERCENTILES;
+	return (field->offset - first) / sizeof(double) % PERCENTILES;
+}
+
+double percentile_percent(enum percentile p)
+{
+#define PERCENTILE(symbol, name, percent, ...) percent,
+	static const double percents[] = {
+#include "proto/record.def"
+	};
+
+	return percents[p];
+}
+
+const char *percentile_name(enum percentile p, char buf[PERCENTILE_NAME])
+{
+	snprintf(buf, PERCENTILE_NAME, "p%.10g", percentile_percent(p));
+	return buf;
+}
+
+uint64_t percentile_needs(enum percentile p)
+{
+	return PERCENTILE_BEYOND * (uint64_t)llround(100 / (100 - percentile_percent(p)));
+}
+
+uint64_t percentile_samples(const struct record *rec)
+{
+	return rec->messages > rec->lost ? rec->messages - rec->lost : 0;
+}
+
+bool percentile_known(const struct record *rec, const struct field *field)
+{
+	enum percentile p = record_percentile(field);
+
+	return p == PERCENTILES || percentile_samples(rec) >= percentile_needs(p);
 }
 
 void record_set_rates(struct record *r, double seconds)
@@ -165,9 +164,9 @@ int record_from_json(struct record *r, const json_t *from, struct fault *f)
 const char *record_format(const struct record *r, const struct field *field, char *buf, size_t size)
 {
 	buf[0] = '\0';
-	if (field->word && integer_of(r, field))
-		snprintf(buf, size, "%s", field->word((unsigned)integer_of(r, field)));
-	else if (field->kind == FIELD_UNSIGNED && !field->word)
+	if (field->words)
+		field_word(field, (unsigned)integer_of(r, field), buf, size);
+	else if (field->kind == FIELD_UNSIGNED)
 		snprintf(buf, size, "%" PRIu64, integer_of(r, field));
 	else if (!field_is_omitted(field, r) && !isnan(record_value(r, field)))
 		snprintf(buf, size, "%.9g", record_value(r, field));

@@ -3,8 +3,8 @@
  * record: one result: one message size and one direction, as measured by one end. An end that does
  * not measure (the server of write_bw) may have a record with its CPU use and without messages.
  *
- * One table of fields (proto/fields.h) defines the JSON form (for the protocol and the document) and
- * the CSV columns. Names have the units; Gb is 10^9 bits. A field that was not measured is 0 and
+ * record.def has its fields: from there come the members, the JSON form (for the protocol and the
+ * document), the CSV columns and what is said of them in rdmark-json(5). Names have the units; Gb is 10^9 bits. A field that was not measured is 0 and
  * omitted; if a field depends on another one, it was measured if that one is not 0. An unknown real
  * number is NaN: null in JSON, empty in CSV.
  */
@@ -24,50 +24,25 @@ struct interval;
 
 #define RECORD_COUNT_MAX (INT64_C(1) << 48) /* of messages and events that a peer may tell */
 
+#define PERCENTILE_NAME   24
+#define PERCENTILE_BEYOND 10 /* minimum number of samples beyond a percentile */
+
+/* The percentiles of a latency. */
+#define PERCENTILE(symbol, ...) PERCENTILE_##symbol,
+enum percentile {
+#include "proto/record.def"
+	PERCENTILES
+};
+
+/* The members are explained in record.def. */
 struct record {
-	uint64_t message_bytes;
-	uint64_t qps;
-	uint64_t messages; /* measured, all QPs */
-	double seconds;    /* from first post to last completion */
-	uint64_t timed_messages; /* the messages within those seconds, which the rates count */
-	double bandwidth_gbps;   /* timed_messages / seconds; so is messages_per_s */
-	double bandwidth_peak_gbps; /* best span of one full send queue; 0: not measured */
-	double messages_per_s;
-	struct {
-		double min_us, max_us, mean_us, stdev_us; /* half a round trip each */
-		double p50_us, p90_us, p99_us, p99_9_us, p99_99_us;
-		/* 95 % rank intervals of two (stat/quantile.h); NaN: no sample is a limit */
-		struct percentile_limits {
-			double p50_us, p99_us;
-		} low, high;
-	} latency;
-	/* round trips of at least ten times the median, and their excess as a share of the run */
-	uint64_t stalls;
-	double stall_percent;
-	struct {
-		double limit_gbps;      /* rate of the schedule */
-		uint64_t late_messages; /* posted later than 1 us after they were due */
-		double late_max_us;     /* maximum lateness */
-	} pace;
-	uint64_t interrupted;   /* 1: the run ended early; all values are of the part that was
-				   measured */
-	uint64_t lost;   /* messages sent that did not arrive; latency: round trips without a
-			    sample */
-	uint64_t copies; /* multicast: QPs that each message is for. Counts are of all of them,
-			    rates of one, on average; 0: no multicast */
-	uint64_t resent; /* latency: messages that either end sent again */
-	double sent_gbps; /* UC, UD: rate of sending; the other rates are of received messages */
-	struct { /* with --interval: over the complete intervals */
-		uint64_t count;    /* bandwidth tests: number of intervals */
-		double worst_gbps; /* lowest bandwidth */
-		double worst_us;   /* highest mean latency */
-	} intervals;
-	struct { /* with --cpu_util: this end's process during the round */
-		double percent; /* percentage of one CPU */
-		double user_s, system_s;
-		double s_per_gb; /* per 10^9 bytes of messages */
-	} cpu;
-	uint64_t run; /* with --repeat: number of the run of this size, from 1 */
+#define ROW(type, member, ...) type member;
+#define PART(...)
+#define LIMIT(...)
+#include "proto/record.def"
+	struct { /* and the limits of their 95 % rank intervals; NaN: no sample is one */
+		double us[PERCENTILES], low_us[PERCENTILES], high_us[PERCENTILES];
+	} percentile;
 	/* the confidence interval of bandwidth_gbps or latency_mean_us */
 	struct plus_minus {
 		uint64_t slices; /* slices of the run that it is computed from; 0: none */
@@ -76,7 +51,6 @@ struct record {
 	} plus_minus;
 	struct quality quality; /* conditions of the end that measured */
 };
-
 /* The table of fields. Integers are uint64_t. The names of the rows are the CSV columns. */
 const struct fields *record_fields(void);
 
@@ -84,8 +58,24 @@ const struct fields *record_fields(void);
 const struct field *record_find(const char *key);
 double record_value(const struct record *r, const struct field *field);
 
-/* Set a real number. */
-void record_set(struct record *r, const struct field *field, double value);
+/* The percentile that FIELD is, or whose limit; PERCENTILES: it is neither. */
+enum percentile record_percentile(const struct field *field);
+
+/* The user's name for it, "p99.9". Returns BUF. */
+const char *percentile_name(enum percentile p, char buf[PERCENTILE_NAME]);
+
+/*
+ * What it is in percent; and the number of samples that it needs: with fewer than PERCENTILE_BEYOND
+ * beyond it, it depends on chance and counts as unknown. Perftest's form shows it anyway.
+ */
+double percentile_percent(enum percentile p);
+uint64_t percentile_needs(enum percentile p);
+
+/* The number of samples of REC, a latency test's: lost round trips have none. */
+uint64_t percentile_samples(const struct record *rec);
+
+/* True if REC has enough samples for FIELD, or if FIELD is not a percentile. */
+bool percentile_known(const struct record *rec, const struct field *field);
 
 static inline double record_copies(const struct record *r)
 {

@@ -8,14 +8,16 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/sweep.h"
+#include "host/path.h"
 #include "report/report.h"
 #include "verbs/gid.h"
+#include "verbs/gpu_route.h"
 #include "verbs/qp.h"
 #include "verbs/transport.h"
 
 static bool is_iwarp(const struct end *e)
 {
-	return strcmp(e->nic.transport, "iWARP") == 0;
+	return e->transport == FABRIC_IWARP;
 }
 
 /* "client hosta: mlx5_0 port 1, 100 Gb/s (on eth0, which leads to the peer), GPU 0" */
@@ -26,28 +28,28 @@ static void headline(const struct report *r, const char *who, const struct end *
 	 * port could have been chosen the route does not matter: omit it.
 	 */
 	bool brief =
-		!r->about.options->output.verbose && (strcmp(e->nic.transport, "InfiniBand") == 0 ||
-						      strncmp(e->nic.chosen, "the only", 8) == 0);
+		!r->about.options->output.verbose && (e->transport == FABRIC_INFINIBAND ||
+						      strncmp(e->device_chosen, "the only", 8) == 0);
 	char rate[32];
 
-	snprintf(rate, sizeof(rate), e->nic.rate_gbps > 0 ? "%g Gb/s" : "rate unknown",
-		 e->nic.rate_gbps);
-	report_note(r, "%s %s: %s port %" PRId64 ", %s (%.*s)%s%.*s%s%s", who, e->host, e->nic.name,
-		    e->nic.port, rate, (int)strcspn(e->nic.chosen, brief ? ";" : ""), e->nic.chosen,
-		    e->gpu.name[0] ? ", " : "", (int)strcspn(e->gpu.name, "("), e->gpu.name,
-		    e->gpu.path[0] ? "by " : "", e->gpu.path);
+	snprintf(rate, sizeof(rate), e->rate_gbps > 0 ? "%g Gb/s" : "rate unknown",
+		 e->rate_gbps);
+	report_note(r, "%s %s: %s port %" PRId64 ", %s (%.*s)%s%.*s%s%s", who, e->host, e->device,
+		    e->port, rate, (int)strcspn(e->device_chosen, brief ? ";" : ""), e->device_chosen,
+		    e->gpu[0] ? ", " : "", (int)strcspn(e->gpu, "("), e->gpu,
+		    e->gpu_path < GPU_ROUTES ? "by " : "", gpu_route_name(e->gpu_path));
 }
 
 static void address_line(const struct report *r, const char *who, const struct end *e)
 {
 	if (is_iwarp(e))
 		report_note(r, "%s address %s (for rdma_cm, which iWARP needs to connect)", who,
-			    e->address.cm);
-	else if (e->address.gid_index >= 0)
-		report_note(r, "%s GID %" PRId64 ": %s (%s, %s)", who, e->address.gid_index,
-			    e->address.gid, e->address.gid_type, e->address.gid_chosen);
+			    e->address);
+	else if (e->gid_index >= 0)
+		report_note(r, "%s GID %" PRId64 ": %s (%s, %s)", who, e->gid_index,
+			    e->gid, gid_kind_name(e->gid_type), e->gid_chosen);
 	else
-		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->address.lid);
+		report_note(r, "%s LID 0x%" PRIx64, who, (uint64_t)e->lid);
 }
 
 /* "client packets: DSCP 26, SL 3": what switches and the pause frames go by. */
@@ -56,11 +58,11 @@ static void packets_line(const struct report *r, const char *who, const struct e
 	const struct experiment *x = &r->about.options->experiment;
 	char line[96] = "";
 
-	if (is_iwarp(e) || strncmp(e->address.gid_type, "RoCE v2", 7) == 0)
+	if (is_iwarp(e) || e->gid_type < GID_V1)
 		text_add(line, sizeof(line), " DSCP %" PRIu64 ",", x->tos >> 2);
 	if (!is_iwarp(e))
 		text_add(line, sizeof(line), " SL %" PRIu64 ",", x->sl);
-	if (strcmp(e->nic.transport, "EFA") != 0) /* nobody sets these there */
+	if (e->transport != FABRIC_EFA) /* nobody sets these there */
 		report_note(r, "%s packets:%.*s", who, (int)strlen(line) - 1, line);
 }
 
@@ -68,23 +70,23 @@ static void packets_line(const struct report *r, const char *who, const struct e
  * ALL. */
 static void place_line(const struct report *r, const char *who, const struct end *e, bool all)
 {
-	bool known = e->nic.numa_node >= 0;
+	bool known = e->numa_node >= 0;
 	char pages[80] = "";
 
-	if (!all && !(known && e->thread.node != e->nic.numa_node) &&
-	    e->memory.pages_on_node >= e->memory.pages)
+	if (!all && !(known && e->thread_node != e->numa_node) &&
+	    e->memory_pages_on_node >= e->memory_pages)
 		return;
-	if (e->memory.pages && e->memory.pages_on_node == e->memory.pages)
+	if (e->memory_pages && e->memory_pages_on_node == e->memory_pages)
 		snprintf(pages, sizeof(pages), "; all buffers local");
-	else if (e->memory.pages)
+	else if (e->memory_pages)
 		snprintf(pages, sizeof(pages),
 			 "; %" PRId64 " of %" PRId64 " pages of its buffers are on another node",
-			 e->memory.pages - e->memory.pages_on_node, e->memory.pages);
-	if (e->thread.node >= 0)
-		report_note(r, "%s NUMA node %" PRId64 ", CPUs %s (%s%s)", who, e->thread.node,
-			    e->thread.cpus, e->thread.pinned, pages);
+			 e->memory_pages - e->memory_pages_on_node, e->memory_pages);
+	if (e->thread_node >= 0)
+		report_note(r, "%s NUMA node %" PRId64 ", CPUs %s (%s%s)", who, e->thread_node,
+			    e->cpus, e->pinned, pages);
 	else
-		report_note(r, "%s CPUs %s (%s)", who, e->thread.cpus, e->thread.pinned);
+		report_note(r, "%s CPUs %s (%s)", who, e->cpus, e->pinned);
 }
 
 /* Print E's headline, and the facts that it lacks: the unusual ones, or all with --verbose. */
@@ -94,18 +96,18 @@ static void end_lines(const struct report *r, const char *who, const struct end 
 	bool slow_clock = strcmp(e->clock, "clock_gettime") == 0;
 
 	headline(r, who, e);
-	if (all || e->nic.pcie_trained_down)
+	if (all || e->pcie_trained_down)
 		report_note(r, "%s link: %s%s%s%s", who, is_iwarp(e) ? "iWARP over " : "",
-			    e->nic.link_layer, e->nic.pcie_link[0] ? ", " : "", e->nic.pcie_link);
+			    fabric_row(e->transport)->link, e->pcie_link[0] ? ", " : "", e->pcie_link);
 	if (all) {
 		address_line(r, who, e);
 		packets_line(r, who, e);
 	}
-	if (e->gpu.name[0] && (all || strcmp(e->gpu.path, "peermem") == 0))
-		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu.name,
-			    e->gpu.distance, e->gpu.path[0] ? "; memory by " : "", e->gpu.chosen);
-	if (e->memory.made_of[0])
-		report_note(r, "%s memory: %s", who, e->memory.made_of);
+	if (e->gpu[0] && (all || e->gpu_path == GPU_ROUTE_PEERMEM))
+		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu,
+			    path_class_name(e->gpu_distance), e->gpu_path < GPU_ROUTES ? "; memory by " : "", e->gpu_chosen);
+	if (e->memory_made_of[0])
+		report_note(r, "%s memory: %s", who, e->memory_made_of);
 	place_line(r, who, e, all);
 	if (all || slow_clock)
 		report_note(r, "%s clock %s%s", who, e->clock,
@@ -147,13 +149,13 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 		 experiment_transport(&o->experiment)->name,
 		 o->experiment.mcg ? " multicast to " : "",
 		 o->experiment.mcg ? gid_format(&to->gid, group, sizeof(group)) : "",
-		 strcmp(e->nic.transport, "RoCE") == 0 && e->address.gid_type[0]
-			 ? e->address.gid_type
-			 : e->nic.transport);
+		 e->transport == FABRIC_ROCE && e->gid_type < GID_KINDS
+			 ? gid_kind_name(e->gid_type)
+			 : fabric_row(e->transport)->name);
 	/* TCP segments messages, so there is no MTU; EFA's is larger than any that has a name. */
-	if (!is_iwarp(e) && strcmp(e->nic.transport, "EFA") != 0)
+	if (!is_iwarp(e) && e->transport != FABRIC_EFA)
 		text_add(line, sizeof(line), ", MTU %u%s", ends->effective->mtu_bytes,
-			 e->nic.active_mtu_bytes != ends->theirs[0]->nic.active_mtu_bytes
+			 e->active_mtu_bytes != ends->theirs[0]->active_mtu_bytes
 				 ? " (the smaller of the two)"
 				 : "");
 	text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/percentile.h"
 #include "plan/test.h"
 #include "stat/series.h"
 
@@ -120,7 +119,7 @@ const char *column_text(const struct report *r, const struct record *rec, const 
 {
 	double value = column_value(r, rec, c);
 	bool known = (c->unit == AS_IS || record_has_rate(rec)) &&
-		     (!c->field || percentile_known(rec, c->field)) &&
+		     (!c->field || percentile_known(rec, record_find(c->field))) &&
 		     (value > 0 || !c->field || strcmp(c->field, "bandwidth_peak_gbps") != 0);
 	bool perftest = r->form->perftest;
 	/* In our tables a rate that is not 0 never looks as if it were. */

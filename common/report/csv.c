@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cli/percentile.h"
 #include "plan/test.h"
 #include "proto/fields.h"
 #include "report/report.h"
 #include "verbs/transport.h"
 
 #define COLUMNS_BYTES 4096
+/* What is in no record: put_behind(). The page has these lists from here (man/json). */
 #define CSV_BEHIND                                           \
 	",direction,calls,quality_disturbed,quality_reasons" \
 	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
@@ -28,18 +28,9 @@
 	",direction,quality_disturbed,quality_reasons,started_utc,client_host,server_host," \
 	"status,varied"
 
-/* The fields of a record that most readers want. */
-#define CSV_SHORT                                                                      \
-	",message_bytes,qps,messages,seconds,bandwidth_gbps,bandwidth_peak_gbps,"      \
-	"messages_per_s,latency_min_us,latency_max_us,latency_mean_us,latency_p50_us," \
-	"latency_p99_us,latency_p99_9_us,run,plus_minus_percent,"
-
 static bool is_column(const struct csv *c, const struct field *field)
 {
-	char name[64], listed[72];
-
-	snprintf(listed, sizeof(listed), ",%s,", field_name(field, name, sizeof(name)));
-	return c->full || strstr(CSV_SHORT, listed);
+	return c->full || field->brief;
 }
 
 /* The header with its newline. Returns BUF. */
@@ -213,7 +204,7 @@ static void put_row(const struct report *r, const struct result_row *row, bool f
 	for (size_t i = 0; i < all->count; i++)
 		if (is_column(&r->csv, &all->row[i]))
 			fprintf(out, ",%s",
-				percentile_known(row->record, all->row[i].key)
+				percentile_known(row->record, &all->row[i])
 					? record_format(row->record, &all->row[i], text,
 							sizeof(text))
 					: "");

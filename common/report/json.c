@@ -4,7 +4,6 @@
 #include "explain/limit.h"
 #include "report/report.h"
 
-#include "cli/percentile.h"
 #include "host/port_events.h"
 #include "plan/test.h"
 #include "proto/fields.h"
@@ -16,14 +15,15 @@
 /* Set percentiles of too few samples to null. */
 static void forget_percentiles(json_t *result, const struct record *rec)
 {
-	for (const struct percentile *p = percentiles(); p->name; p++) {
-		if (!json_object_get(result, p->field) || percentile_known(rec, p->field))
+	const struct fields *all = record_fields();
+
+	for (const struct field *row = all->row; row < all->row + all->count; row++) {
+		if (!json_object_get(result, row->key) || percentile_known(rec, row))
 			continue;
-		json_object_set_new(result, p->field, json_null());
-		if (!p->low)
-			continue;
-		json_object_del(result, p->low);
-		json_object_del(result, p->high);
+		if (row->may_be_unknown) /* a limit */
+			json_object_del(result, row->key);
+		else
+			json_object_set_new(result, row->key, json_null());
 	}
 }
 
@@ -162,20 +162,10 @@ json_t *json_result(const struct report *r, const struct result *result)
 	return to;
 }
 
-/* They are unknown before both ends are connected. */
-#define ROW(member, ...)   FIELD(struct report_effective, member, __VA_ARGS__)
-#define ONCE_KNOWN(member) ROW(member, FIELD_IF(struct report_effective, mtu_bytes))
+#define WITH(member)           FIELD_IF(struct report_effective, member)
+#define ROW(type, member, ...) FIELD(struct report_effective, member, __VA_ARGS__),
 static const struct field effective_rows[] = {
-	ONCE_KNOWN(mtu_bytes),
-	ONCE_KNOWN(tx_depth),
-	ONCE_KNOWN(rx_depth),
-	ONCE_KNOWN(inline_bytes),
-	ONCE_KNOWN(cq_mod),
-	ONCE_KNOWN(warmup),
-	ROW(outs),
-	ROW(asked_bytes),
-	ROW(connected_by),
-	ROW(calls),
+#include "report/effective.def"
 };
 static const struct fields effective_table = FIELDS(effective_rows, NULL);
 

@@ -7,7 +7,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/percentile.h"
 #include "finding/finding.h"
 #include "plan/test.h"
 #include "report/report.h"
@@ -50,7 +49,7 @@ static struct units_text average_text(const struct report *r, const struct recor
 
 	if (r->about.test->latency)
 		snprintf(average.text, sizeof(average.text), "%.2f us on average",
-			 rec->latency.mean_us);
+			 rec->latency_mean_us);
 	return average;
 }
 
@@ -96,13 +95,13 @@ void notes_worst(const struct report *r, const struct result_row *row)
 	    row->by != (r->about.server ? RESULT_SERVER : RESULT_CLIENT))
 		return;
 	row_name(r, row, name, sizeof(name));
-	if (rec->intervals.count > 1)
+	if (rec->interval_count > 1)
 		terminal_note(stderr, "%s: worst of %" PRIu64 " intervals: %s", name,
-			      rec->intervals.count,
-			      unit_rate(gbits, rec->intervals.worst_gbps).text);
-	else if (rec->intervals.worst_us > 0)
+			      rec->interval_count,
+			      unit_rate(gbits, rec->worst_interval_gbps).text);
+	else if (rec->worst_interval_us > 0)
 		terminal_note(stderr, "%s: worst interval: %.2f us on average", name,
-			      rec->intervals.worst_us);
+			      rec->worst_interval_us);
 }
 
 static void note_disturbed(const struct report *r, const struct result_row *row)
@@ -121,7 +120,7 @@ static void note_stalls(const struct report *r, const struct result_row *row)
 {
 	const struct record *rec = row->record;
 	struct units_text longest =
-		units_about_ns((r->about.test->operation.halved ? 2e3 : 1e3) * rec->latency.max_us);
+		units_about_ns((r->about.test->operation.halved ? 2e3 : 1e3) * rec->latency_max_us);
 	char name[192];
 
 	if (rec->stall_percent < FELT)
@@ -185,7 +184,7 @@ static struct units_text rounded_text(const struct report *r, const struct recor
 {
 	struct units_text text;
 	bool latency = r->about.test->latency, gbits = r->about.options->output.gbits;
-	double value = latency ? rec->latency.mean_us
+	double value = latency ? rec->latency_mean_us
 		       : gbits ? rec->bandwidth_gbps
 			       : rec->bandwidth_gbps * 1e9 / 8 / 1048576;
 	double unit = pow(10, fmax(-2, floor(log10(value * percent / 100)) - 1));
@@ -266,11 +265,13 @@ static double add_missing_percentiles(const struct report *r, const struct recor
 	if (!r->form->table || !r->about.test->latency)
 		return 0; /* its columns are no percentiles */
 	for (const struct column *c = all.column; c < all.column + all.count; c++) {
-		const struct percentile *p = percentile_of(c->field);
+		enum percentile p = record_percentile(record_find(c->field));
+		char name[PERCENTILE_NAME];
 
-		if (!p || percentile_known(rec, p->field))
+		if (percentile_known(rec, record_find(c->field)))
 			continue;
-		text_add(buf, size, "%s%s", buf[0] ? ", " : "", p->words);
+		text_add(buf, size, "%s%s", buf[0] ? ", " : "",
+			 p == PERCENTILE_P50 ? "the median" : percentile_name(p, name));
 		times = fmax(times, samples > 0 ? (double)percentile_needs(p) / samples : LONGER);
 	}
 	return times;

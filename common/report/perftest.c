@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "plan/test.h"
 #include "proto/fields.h"
+#include "verbs/gid.h"
 #include "verbs/qp.h"
 #include "verbs/transport.h"
 
@@ -70,7 +71,7 @@ static void get_names(const struct report *r, struct facts *f)
 	strcpy(f->test, f->title);
 	for (char *at = f->test; (at = strchr(at, ' ')); at++)
 		*at = '_';
-	snprintf(f->events, sizeof(f->events), "Using_%s_comp%" PRIu64, r->run.end.nic.name,
+	snprintf(f->events, sizeof(f->events), "Using_%s_comp%" PRIu64, r->run.end.device,
 		 r->about.options->local.vector);
 }
 
@@ -93,13 +94,13 @@ static void get_facts(const struct report *r, struct facts *f)
 		{NULL, "Test with events", f->events, .absent = !x->events},
 		{" MultiCast runs on UD!", NULL, "", .absent = !x->mcg},
 		{" Dual-port       : ", "Dual_port", on_off(r->run.rails > 1)},
-		{"\t\tDevice         : ", "Device", end->nic.name},
+		{"\t\tDevice         : ", "Device", end->device},
 		{" Number of qps   : ", "Number_of_qps",
 		 .number = x->qps * x->threads * r->run.rails},
 		{"\t\tTransport type : ", "Transport_type",
-		 is_word(end->nic.transport, "iWARP") ? "IW"
-		 : is_word(end->nic.transport, "EFA") ? "Unknown"
-						       : "IB"},
+		 end->transport == FABRIC_IWARP ? "IW"
+		 : end->transport == FABRIC_EFA ? "Unknown"
+						: "IB"},
 		{" Connection type : ", "Connection_type", experiment_transport(x)->name},
 		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq || experiment_transport(x)->receiver)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},
@@ -117,9 +118,9 @@ static void get_facts(const struct report *r, struct facts *f)
 		 .absent = r->about.test->latency},
 		{" Mtu             : ", "Mtu", .number = e->mtu_bytes, .unit = "[B]"},
 		{" Link type       : ", "Link_type",
-		 is_word(end->nic.link_layer, "Ethernet") ? "Ethernet" : "IB"},
-		{" GID index       : ", "GID_index", .number = (uint64_t)end->address.gid_index,
-		 .absent = end->address.gid_index < 0},
+		 strcmp(fabric_row(end->transport)->link, "Ethernet") ? "IB" : "Ethernet"},
+		{" GID index       : ", "GID_index", .number = (uint64_t)end->gid_index,
+		 .absent = end->gid_index < 0},
 		{" Outstand reads  : ", "Outstand_reads", .number = e->outs, .absent = !e->outs},
 		{" Max inline data : ", "Max_inline_data", .number = e->inline_bytes, .unit = "[B]",
 		 .absent = e->outs > 0},
@@ -176,7 +177,7 @@ static void address_lines(const char *which, const struct report *r, const struc
 		if (a->srqn)
 			fprintf(out, " SRQn %#08x", a->srqn[i]);
 		fprintf(out, "\n");
-		for (int b = 0; e->address.gid_index >= 0 && b < 16; b++)
+		for (int b = 0; e->gid_index >= 0 && b < 16; b++)
 			fprintf(out, "%s%02u%s",
 				b                             ? ""
 				: multicast_is_group(&a->gid) ? " MGID: "

@@ -74,7 +74,7 @@ static struct record interval_record(const struct report *r, const struct progre
 		.message_bytes = p->message_bytes,
 		.messages = p->messages,
 		.seconds = (double)p->interval_ns / 1e9,
-		.latency.mean_us = trip_us / (r->about.test->operation.halved ? 2 : 1),
+		.latency_mean_us = trip_us / (r->about.test->operation.halved ? 2 : 1),
 	};
 
 	rec.messages_per_s = rec.seconds > 0 ? (double)p->messages / rec.seconds : 0;
@@ -122,8 +122,8 @@ static void add_progress(const struct report *r, const struct progress *p, char 
 	if (!r->about.test->latency)
 		text_add(buf, size, "%s, %s", unit_rate(gbits, rec.bandwidth_gbps).text,
 			 unit_messages(rec.messages_per_s).text);
-	else if (rec.latency.mean_us > 0)
-		text_add(buf, size, "%.2f us on average, ", rec.latency.mean_us);
+	else if (rec.latency_mean_us > 0)
+		text_add(buf, size, "%.2f us on average, ", rec.latency_mean_us);
 	if (r->about.test->latency)
 		text_add(buf, size, "%" PRIu64 " messages", p->messages);
 	if (p->partial)
@@ -149,7 +149,7 @@ static json_t *interval_json(const struct report *r, const struct progress *p)
 		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
 	else
 		json_object_set_new(to, "latency_mean_us",
-				    rec.latency.mean_us > 0 ? json_real(rec.latency.mean_us)
+				    rec.latency_mean_us > 0 ? json_real(rec.latency_mean_us)
 							    : json_null());
 	return to;
 }

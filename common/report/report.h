@@ -25,15 +25,10 @@ struct report_about {
 	struct streams *streams; /* stdout and stderr */
 };
 
-/* The parameters that the run actually used. */
+/* The parameters that the run actually used: effective.def explains them. */
 struct report_effective {
-	unsigned mtu_bytes, tx_depth, rx_depth, inline_bytes;
-	unsigned cq_mod;          /* of the first size */
-	uint64_t warmup;          /* of the first size */
-	unsigned outs;            /* outstanding READs or atomics per QP; 0: not used */
-	uint64_t asked_bytes;     /* the size that was asked for, if no message is so large; else 0 */
-	const char *connected_by; /* how the QPs were connected: "tcp", "rdma_cm" */
-	const char *calls;        /* with which this end posts, or polls; NULL: no choice */
+#define ROW(type, member, ...) type member;
+#include "report/effective.def"
 };
 
 /* The data of one run of one client for its document. */

@@ -94,16 +94,16 @@ static void note_pace(const struct report *r, const struct record *rec, const ch
 	struct units_text size = units_size(rec->message_bytes);
 	char kept[128] = "none", late[48] = "";
 
-	if (rec->pace.late_messages) {
-		snprintf(kept, sizeof(kept), "%" PRIu64, rec->pace.late_messages);
+	if (rec->late_messages) {
+		snprintf(kept, sizeof(kept), "%" PRIu64, rec->late_messages);
 		snprintf(late, sizeof(late), ", by up to %s",
-			 units_about_ns(rec->pace.late_max_us * 1e3).text);
+			 units_about_ns(rec->late_max_us * 1e3).text);
 	}
 	text_add(kept, sizeof(kept), " of %" PRIu64 " messages posted late%s", rec->messages, late);
-	if (rec->pace.limit_gbps > 0)
+	if (rec->rate_limit_gbps > 0)
 		report_note(r, "%s: %s: %s of %s; %s", by, size.text,
 			    unit_number(gbits, rec->bandwidth_gbps).text,
-			    unit_rate(gbits, rec->pace.limit_gbps).text, kept);
+			    unit_rate(gbits, rec->rate_limit_gbps).text, kept);
 	if (r->about.test->latency && rate)
 		report_note(r, "%s: %.0f of %" PRIu64 " messages/s; %s", size.text,
 			    rec->messages_per_s, rate, kept);

@@ -174,15 +174,16 @@ static int agree_on_transport(struct endpoint *ep, const struct rail *r,
 {
 	const struct hca_port *p = &r->hca.info;
 	const struct fabric_row *there = fabric_row(theirs->fabric);
-	bool same_link = strcmp(there->link, r->mine.nic.link_layer) == 0;
+	const struct fabric_row *here = fabric_row(p->fabric);
+	bool same_link = strcmp(there->link, here->link) == 0;
 
-	if (there == fabric_row(p->fabric))
+	if (there == here)
 		return 0;
 	fault_raise(
 		ep->fault, endpoint_misfit(ep, "ib-dev"), 0,
 		"the two ends have different %s: %s on the server's %s, %s on the client's",
 		same_link ? "transports" : "link layers",
-		same_link ? r->mine.nic.transport : r->mine.nic.link_layer, p->device,
+		same_link ? here->name : here->link, p->device,
 		same_link ? there->name : there->link);
 	return fault_fix(ep->fault, "choose devices of one fabric with -d on both ends");
 }

@@ -272,7 +272,7 @@ const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen,
 
 const char *gpu_route_name(enum gpu_route route)
 {
-	return routes[route].name;
+	return route < GPU_ROUTES ? routes[route].name : "";
 }
 
 const char *gpu_route_words(enum gpu_route route)

@@ -78,7 +78,8 @@ const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen,
 			      size_t size);
 
 /*
- * The name of a route in --gpu-path and JSON, "dmabuf"; and in messages, "dma-buf". Static storage.
+ * The name of a route in --gpu-path and JSON, "dmabuf"; "" for GPU_ROUTES; and in messages,
+ * "dma-buf". Static storage.
  */
 const char *gpu_route_name(enum gpu_route route);
 const char *gpu_route_words(enum gpu_route route);

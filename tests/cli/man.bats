@@ -276,9 +276,17 @@ rows() {
 		sed 's/^QUALITY(/quality_/; s/.*(//; s/[,)]$//' | tr -d '"'
 }
 
+# def_keys FILE [WORD]: of the rows in a *.def, which may be of several lines, or of those with WORD.
+def_keys() {
+	sed ':a; /^[A-Z]*(.*,$/ { N; s/\n */ /; ba }' "$top/$1" | grep '^[A-Z]*(' | grep -e "${2-}" | sed 's/^PERCENTILE([A-Z0-9_]*, \([a-z0-9_]*\).*/latency_\1_us/
+		s/^LIMIT([A-Z0-9_]*, \([a-z0-9_]*\), \([a-z]*\).*/latency_\1_\2_us/
+		s/^[A-Z]*([^,]*, \([a-z0-9_]*\).*/\1/'
+}
+
 # Those of a record are columns of the CSV.
 record_columns() {
-	rows rows common/proto/record.c
+	def_keys common/proto/record.def
+	def_keys common/finding/quality.def | sed 's/^/quality_/'
 }
 
 # Those of no group, and the groups themselves.
@@ -306,10 +314,10 @@ source_keys() {
 		done | sort -u
 		;;
 	effective)
-		rows effective_rows common/report/json.c
+		def_keys common/report/effective.def
 		;;
 	end)
-		rows rows common/proto/end.c
+		def_keys common/proto/end.def
 		literals end_to_json common/proto/end.c
 		literals ends_json common/report/report.c
 		;;
@@ -422,8 +430,7 @@ event_names() {
 
 csv_of_most() {
 	echo -n 'test,measured_by'
-	record_columns | grep -xF -f <(sed -n '/define CSV_SHORT /,/^$/p' "$top/common/report/csv.c" | grep -o '".*"' | tr -d '"\n' | tr , '\n' | grep .) |
-		sed 's/^/,/' | tr -d '\n'
+	def_keys common/proto/record.def BRIEF | sed 's/^/,/' | tr -d '\n'
 	sed -n '/define CSV_SHORT_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '".*"' | tr -d '"\n'
 	echo
 }
@@ -433,6 +440,17 @@ csv_of_records() {
 	record_columns | sed 's/^/,/' | tr -d '\n'
 	sed -n '/define CSV_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '",.*"' | tr -d '"\n'
 	echo
+}
+
+@test "a row of a field, with the text above it, is in rdmark-json(5), in the schema and in the CSV's columns" {
+	cd "$top"
+	cp --parents man/json man/rdmark-json.keys man/rdmark.schema.json.in common/*/*.def common/report/csv.c "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	sed -i '/^PERCENTILE(P90,/a /* 95 % are no larger than `this`. */\nPERCENTILE(P95, p95, 95, BRIEF)' common/proto/record.def
+	[[ $(man/json page) == *$'.It Li latency_p95_us\n95 % are no larger than\n.Li this .\n.It Li latency_p99_us\n'* ]]
+	{ echo '{' && man/json keys result | sed '$s/,$//' && echo '}'; } |
+		jq -e '.properties.latency_p95_us == {type: ["number", "null"], exclusiveMinimum: 0}'
+	[[ $(man/json csv brief | tr -d '\n') == *,latency_p50_us,latency_p95_us,latency_p99_us,* ]]
 }
 
 @test "every exit status of the source is in the pages" {

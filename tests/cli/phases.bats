@@ -25,9 +25,10 @@ load ../lib/rdmark
 @test "the schema and rdmark-json(5) have the stages of the table" {
 	local stages
 	stages=$(sed -n '/words\[STAGES\]/,/};/p' "$root/common/base/phase.c" | grep -o '"[^"]*"' | paste -sd ' ')
-	grep -qF "\"stage\": {\"enum\": [${stages// /, }]}" "$root/man/rdmark.schema.json.in" || fail "$stages"
-	for stage in ${stages//\"/}; do
-		sed -n '/^\.It Li stage/,/^\.It Li phase/p' "$root/man/rdmark-json.5.in" | grep -qw "$stage" || fail "$stage"
+	stages=${stages//\"/}
+	grep -qx "stage words ${stages// /|}" "$root/man/rdmark-json.keys" || fail "$stages"
+	for stage in $stages; do
+		sed -n '/^stage words/,/^phase!/{ /^\t/p }' "$root/man/rdmark-json.keys" | grep -qw "$stage" || fail "$stage"
 	done
 }
 

@@ -12,6 +12,7 @@
 #include "proto/message.h"
 #include "report/report.h"
 #include "stat/interval.h"
+#include "verbs/gid.h"
 #include "verbs/transports.h"
 
 #define ROWS_MAX 4
@@ -55,20 +56,18 @@ static void fill_end(struct fuzz_input *in, struct end *e)
 {
 	memset(e, 0, sizeof(*e));
 	fill_text(in, e->host, sizeof(e->host));
-	fill_text(in, e->nic.name, sizeof(e->nic.name));
-	fill_text(in, e->nic.chosen, sizeof(e->nic.chosen));
-	fill_text(in, e->nic.link_layer, sizeof(e->nic.link_layer));
-	strcpy(e->nic.transport, "RoCE");
-	strcpy(e->memory.kind, "host");
+	fill_text(in, e->device, sizeof(e->device));
+	fill_text(in, e->device_chosen, sizeof(e->device_chosen));
+	e->transport = FABRIC_ROCE;
 	strcpy(e->clock, "tsc");
 	strcpy(e->version, "1.2.3");
-	e->nic.active_mtu_bytes = 1024;
-	fill_text(in, e->thread.pinned, sizeof(e->thread.pinned));
-	fill_text(in, e->nic.firmware, sizeof(e->nic.firmware));
-	end_add_argument(e, e->nic.firmware);
-	e->nic.rate_gbps = fill_real(in);
-	e->nic.port = (int64_t)fuzz_u64(in);
-	e->address.gid_index = (int64_t)fuzz_u64(in);
+	e->active_mtu_bytes = 1024;
+	fill_text(in, e->pinned, sizeof(e->pinned));
+	fill_text(in, e->firmware, sizeof(e->firmware));
+	end_add_argument(e, e->firmware);
+	e->rate_gbps = fill_real(in);
+	e->port = (int64_t)fuzz_u64(in);
+	e->gid_index = (int64_t)fuzz_u64(in);
 }
 
 static void fill_fault(struct fuzz_input *in, struct fault *f)
@@ -125,8 +124,8 @@ static void check_end(const struct end *e)
 	FUZZ_CHECK(json_equal(m, d));
 	FUZZ_CHECK(json_object_get(d, "host") && json_object_get(d, "firmware"));
 	if (end_from_json(&b, d, &f) == 0) /* what can be true comes back as it was */
-		FUZZ_CHECK(b.nic.port == e->nic.port && b.nic.port > 0 && b.nic.port < 256 &&
-			   b.address.gid_index == e->address.gid_index);
+		FUZZ_CHECK(b.port == e->port && b.port > 0 && b.port < 256 &&
+			   b.gid_index == e->gid_index);
 	json_decref(d);
 	json_decref(m);
 }

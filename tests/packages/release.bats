@@ -14,7 +14,7 @@ setup() {
 	unset RELEASE MAKEFLAGS
 	mkdir bin here here/man
 	cp -a "$top"/packaging "$top/Makefile" "$top/NEWS.md" here/
-	cp "$top"/man/{rdmark.schema.json.in,rdmark-json.5.in,rdmark.7.in} here/man/
+	cp "$top"/man/{rdmark.schema.json.in,rdmark-json.keys,rdmark-json.5.in,rdmark.7.in} here/man/
 	sed -i 's/^\.Dd .*/.Dd November 23, 2026/' here/man/*.in
 	script make 'echo "make $*" >>../order; mkdir -p build/packages; touch build/packages/a.deb build/packages/a.rpm'
 	script lintian 'echo "W: a"'
@@ -63,7 +63,7 @@ not_ok() {
 	HOMEPAGE='' not_ok 1 'not ok contact and home' 'this is a release'
 	sed -i 's/^\.Dd .*/.Dd November 20, 2026/' man/rdmark.7.in
 	sed -i "s/^## $version/## 0.0.9/" NEWS.md
-	sed -i 's/"schema_version": {"enum": \[3\]}/"schema_version": {"enum": [3, 33]}/' man/rdmark.schema.json.in
+	sed -i '/^schema_version!/s/\[3\]/[3, 33]/' man/rdmark-json.keys
 	save
 	not_ok 4 "NEWS.md begins with $version" 'man/rdmark.7.in: .Dd is 2026-11-20, but it was changed on 2026-11-23' \
 		'version 33 is not in rdmark-json(5)' "the tag v$version is at" "git tag -s v$version"

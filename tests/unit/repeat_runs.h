@@ -28,9 +28,9 @@ static void keep(struct repeat *r, double figure)
 		.messages = 1000,
 		.bandwidth_gbps = r->latency ? 0 : figure,
 		.messages_per_s = figure * 1e6,
-		.latency.mean_us = r->latency ? figure : 0,
-		.latency.p50_us = figure / 2,
-		.latency.p99_us = figure * 2,
+		.latency_mean_us = r->latency ? figure : 0,
+		.percentile.us[PERCENTILE_P50] = figure / 2,
+		.percentile.us[PERCENTILE_P99] = figure * 2,
 	};
 	struct result_row row[2] = {{.record = &rec}, {.record = &rec, .by = RESULT_SERVER}};
 	struct result result = {

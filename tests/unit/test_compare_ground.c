@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-#include "cli/percentile.h"
+#include "proto/fields.h"
+#include "proto/record.h"
 #include "rdmark/figures.h"
 #include "stat/interval.h"
 #include "stat/quantile.h"
@@ -120,18 +121,18 @@ static void draw(uint64_t *state, const struct ground *g, double *value, size_t 
 	}
 }
 
-/* Percentile P of the sorted values and its interval, as documents have them. */
-static void add_percentile(json_t *row, const struct percentile *p, const double *sorted,
+/* FIELD of the sorted values, a percentile or a limit of one, as documents have it. */
+static void add_percentile(json_t *row, const struct field *field, const double *sorted,
 			   size_t count)
 {
-	struct quantile_ranks r = quantile_ranks(p->percent, count, 95);
+	double percent = percentile_percent(record_percentile(field));
+	struct quantile_ranks r = quantile_ranks(percent, count, 95);
+	uint64_t rank = strstr(field->key, "_low_")    ? r.low
+			: strstr(field->key, "_high_") ? r.high
+						       : hist_rank(percent, count);
 
-	json_object_set_new(row, p->field, json_real(sorted[hist_rank(p->percent, count) - 1]));
-	if (!p->low)
-		return;
-	json_object_set_new(row, p->low, r.low ? json_real(sorted[r.low - 1]) : json_null());
-	json_object_set_new(row, p->high,
-			    r.high <= count ? json_real(sorted[r.high - 1]) : json_null());
+	json_object_set_new(row, field->key,
+			    rank && rank <= count ? json_real(sorted[rank - 1]) : json_null());
 }
 
 /* A document of send_lat with COUNT latencies of G. */
@@ -139,6 +140,7 @@ static json_t *latencies(uint64_t *state, const struct ground *g, size_t count)
 {
 	static double value[10000];
 	json_t *d = document("send_lat"), *row = json_object();
+	const struct fields *all = record_fields();
 	double slice[SLICES];
 	struct interval in;
 
@@ -155,8 +157,9 @@ static json_t *latencies(uint64_t *state, const struct ground *g, size_t count)
 	series_sort(value, count);
 	json_object_set_new(row, "latency_stdev_us",
 			    json_real(sqrt(series_variance(value, count, in.mean))));
-	for (const struct percentile *p = percentiles(); p->name; p++)
-		if (count >= percentile_needs(p))
+	for (const struct field *p = all->row; p < all->row + all->count; p++)
+		if (record_percentile(p) < PERCENTILES &&
+		    count >= percentile_needs(record_percentile(p)))
 			add_percentile(row, p, value, count);
 	json_array_append_new(json_object_get(d, "results"), row);
 	return d;

@@ -206,7 +206,7 @@ static void record_round_trip(void **state)
 {
 	struct record r = {.message_bytes = 2,
 			   .messages = 1000,
-			   .latency.p99_9_us = 1.25,
+			   .percentile.us[PERCENTILE_P99_9] = 1.25,
 			   .interrupted = 1},
 		      back;
 	struct fault f = {0};

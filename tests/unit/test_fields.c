@@ -32,13 +32,6 @@ struct thing {
 	const char *own;
 };
 
-static const char *fruit_word(unsigned fruit)
-{
-	static const char *const word[] = {"apple", "pear", "other"};
-
-	return word[fruit];
-}
-
 #define ROW(member, ...) FIELD(struct thing, member, __VA_ARGS__)
 static const struct field rows[] = {
 	ROW(small),
@@ -52,8 +45,8 @@ static const struct field rows[] = {
 	ROW(perhaps, .may_be_unknown = true),
 	ROW(on, FIELD_ALWAYS),
 	ROW(name),
-	ROW(fruit, FIELD_ALWAYS, .word = fruit_word, .max = OTHER),
-	ROW(strict, .word = fruit_word, .max = OTHER),
+	ROW(fruit, FIELD_ALWAYS, .words = "apple|pear|other"),
+	ROW(strict, .words = "apple|pear|other"),
 	ROW(own),
 	FIELD_OF(FIELD_SIGNED, "at", struct thing, place, FIELD_REQUIRED, .group = "where",
 		 FIELD_IF(struct thing, found)),
@@ -156,6 +149,8 @@ static void a_lie_is_refused_by_name(void **state)
 		{"{\"count\": 1, \"name\": 1}", "name"},
 		{"{\"count\": 1, \"fruit\": 1}", "fruit"},
 		{"{\"count\": 1, \"strict\": \"kiwi\"}", "strict"},
+		{"{\"count\": 1, \"strict\": \"\"}", "strict"},
+		{"{\"count\": 1, \"strict\": \"pear|other\"}", "strict"},
 		{"{\"count\": 1, \"own\": \"text\"}", "own"}, /* nobody would free it */
 		{"{\"count\": 1, \"where\": 1}", "where_at"},
 		{"{\"count\": 1, \"where\": {}}", "where_at"},

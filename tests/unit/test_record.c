@@ -10,9 +10,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "finding/finding.h"
 #include "measure/result.h"
 #include "proto/fields.h"
 #include "proto/record.h"
+#include "stat/interval.h"
 
 /* REC as JSON, and back. */
 static struct record there_and_back(const struct record *rec, size_t keys)
@@ -39,7 +41,7 @@ static void empty(void **state)
 		const struct field *field = &all->row[i];
 
 		assert_string_equal(record_format(&rec, field, text, sizeof(text)),
-				    field->kind == FIELD_UNSIGNED && !field->word ? "0" : "");
+				    field->kind == FIELD_UNSIGNED && !field->words ? "0" : "");
 		assert_true(record_value(&rec, field) == 0);
 		assert_ptr_equal(record_find(field->key), field->group ? NULL : field);
 	}
@@ -67,7 +69,7 @@ static void every_field(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t count = field[i].max && field[i].max < 10 ? (uint64_t)field[i].max : i + 3;
+		uint64_t count = field[i].words ? 3 : field[i].max && field[i].max < 10 ? (uint64_t)field[i].max : i + 3;
 		double real = (double)i + 0.1;
 		bool is_integer = field[i].kind == FIELD_UNSIGNED;
 
@@ -83,19 +85,19 @@ static void every_field(void **state)
 
 static void a_stall_is_a_measurement(void **state)
 {
-	struct record rec = {.message_bytes = 1, .intervals.count = 4}, back;
+	struct record rec = {.message_bytes = 1, .interval_count = 4}, back;
 	const struct field *worst = record_find("worst_interval_gbps");
 	char text[40];
 
 	(void)state;
 	back = there_and_back(&rec, 3);
-	assert_int_equal(back.intervals.count, 4);
+	assert_int_equal(back.interval_count, 4);
 	assert_string_equal(record_format(&rec, worst, text, sizeof(text)), "0");
 }
 
 static void what_is_not_known_is_null(void **state)
 {
-	struct record rec = {.message_bytes = 1, .latency.high.p99_us = NAN}, back;
+	struct record rec = {.message_bytes = 1, .percentile.high_us[PERCENTILE_P99] = NAN}, back;
 	const struct field *p99 = record_find("latency_p99_high_us");
 	json_t *json = record_to_json(&rec);
 	char text[40];
@@ -104,8 +106,21 @@ static void what_is_not_known_is_null(void **state)
 	assert_true(json_is_null(json_object_get(json, "latency_p99_high_us")));
 	json_decref(json);
 	back = there_and_back(&rec, 2);
-	assert_true(isnan(back.latency.high.p99_us));
+	assert_true(isnan(back.percentile.high_us[PERCENTILE_P99]));
 	assert_string_equal(record_format(&back, p99, text, sizeof(text)), "");
+}
+
+static void why_an_average_is_unsure_is_in_the_words_of_the_catalogue(void **state)
+{
+	struct record rec = {.message_bytes = 1};
+	char text[40];
+
+	(void)state;
+	for (unsigned n = INTERVAL_FEW; n <= INTERVAL_PHASES; n++) {
+		rec.plus_minus.unknown = n;
+		record_format(&rec, record_find("plus_minus_unknown"), text, sizeof(text));
+		assert_string_equal(text, finding_name(UNSURE_KNOWN + n));
+	}
 }
 
 static void impossible_is_refused(void **state)
@@ -137,25 +152,25 @@ static void worst_interval(void **state)
 	(void)state;
 	worst_to_record(&w, false, &rec);
 	worst_to_record(&w, true, &rec);
-	assert_true(rec.intervals.count == 0 && rec.intervals.worst_gbps == 0 &&
-		    rec.intervals.worst_us == 0);
+	assert_true(rec.interval_count == 0 && rec.worst_interval_gbps == 0 &&
+		    rec.worst_interval_us == 0);
 	worst_note(&w, 1000000000, 2000, 500000);
 	worst_note(&w, 500000000, 500, 250000); /* 1000 a second: fewer than before */
 	worst_note(&w, 2000000000, 3000, 1000000);
 	worst_to_record(&w, false, &rec);
-	assert_int_equal(rec.intervals.count, 3);
-	assert_true(fabs(rec.intervals.worst_gbps - 0.008) < 1e-12 && rec.intervals.worst_us == 0);
+	assert_int_equal(rec.interval_count, 3);
+	assert_true(fabs(rec.worst_interval_gbps - 0.008) < 1e-12 && rec.worst_interval_us == 0);
 	worst_to_record(&w, true, &rec);
-	assert_true(fabs(rec.intervals.worst_us - 500) < 1e-9);
+	assert_true(fabs(rec.worst_interval_us - 500) < 1e-9);
 	worst_note(&w, 2000000000, 4000, 200000); /* pauses between them */
 	worst_note(&w, 100000000, 0, 0);             /* one longer than the interval */
 	worst_to_record(&w, true, &rec);
-	assert_true(fabs(rec.intervals.worst_us - 500) < 1e-9);
+	assert_true(fabs(rec.worst_interval_us - 500) < 1e-9);
 	worst_note(&w, 100000000, 0, 50000);
 	worst_to_record(&w, false, &rec);
 	worst_to_record(&w, true, &rec);
-	assert_true(rec.intervals.worst_gbps == 0 && rec.intervals.count == 6);
-	assert_true(rec.intervals.worst_us == 50000);
+	assert_true(rec.worst_interval_gbps == 0 && rec.interval_count == 6);
+	assert_true(rec.worst_interval_us == 50000);
 }
 
 int main(void)
@@ -166,6 +181,7 @@ int main(void)
 		cmocka_unit_test(a_stall_is_a_measurement),
 		cmocka_unit_test(what_is_not_known_is_null),
 		cmocka_unit_test(what_is_not_known_is_null),
+		cmocka_unit_test(why_an_average_is_unsure_is_in_the_words_of_the_catalogue),
 		cmocka_unit_test(impossible_is_refused),
 		cmocka_unit_test(worst_interval),
 	};
