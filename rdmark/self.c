@@ -10,22 +10,20 @@
 
 #include "base/clock.h"
 #include "base/outlet.h"
-#include "base/process.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/hwtree.h"
 #include "host/path.h"
 #include "host/sysfs.h"
+#include "measure/loopback.h"
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 #include "rdmark.h"
 #include "report/document.h"
 #include "report/list.h"
 
-#define WINDOW    "0.2" /* seconds */
-#define LONG_S    5     /* what takes longer is announced */
-#define SERVER_NS UINT64_C(20000000000)
+#define LONG_S 5 /* what takes longer is announced */
 
 struct self_options {
 	bool json;
@@ -134,86 +132,22 @@ static int look_at_host(struct self *s, const char *device, struct fault *f)
 	return fault_raise(f, FAULT_UNAVAILABLE, 0, "no port here can be measured");
 }
 
-#define WORDS 24
-
-/* Start an end of cell C with the options MORE. */
-static int start_end(struct process *p, const struct self_cell *c, const char *more,
-		     struct fault *f)
-{
-	char text[256], *argv[WORDS], *rest = text;
-	struct process_attr attr = {.argv = argv, .heard = true, .hushed = true, .orphan = SIGTERM};
-	const struct gpu_info *gpu = c->memory->gpu;
-	size_t n = 0;
-
-	snprintf(text, sizeof(text), "write_bw --quiet -s 65536 -d %s -i %u --%s=%d %s",
-		 c->port->device, c->port->port, gpu ? "gpu" : "numa",
-		 gpu ? gpu->index : c->memory->node, more);
-	while (n < WORDS - 1 && (argv[n] = strsep(&rest, " ")))
-		n++;
-	argv[n] = NULL;
-	return process_start(p, &attr, f);
-}
-
-/* Wait until the server P has said its TCP port. Returns 0, or -1: it ended before. */
-static int await_port(struct process *p, struct running *r, char port[8])
-{
-	uint64_t deadline_ns = clock_now_ns() + SERVER_NS;
-	bool more = true;
-
-	while (more && !(p->said && strchr(p->said, '\n'))) {
-		if (stop_wait(&r->stop, p->out, POLLIN, deadline_ns, &r->fault) <= 0)
-			return -1;
-		more = process_hear(p);
-	}
-	if (!p->said || !strchr(p->said, '\n'))
-		return -1;
-	snprintf(port, 8, "%.*s", (int)strcspn(p->said, "\n"), p->said);
-	return 0;
-}
-
-/* Add the window in DOCUMENT to C, unless something disturbed it. */
-static void add_window(struct self_cell *c, const json_t *document)
-{
-	const json_t *row = json_array_get(json_object_get(document, "results"), 0);
-	const json_t *quality = json_object_get(row, "quality");
-	double gbps = json_number_value(json_object_get(row, "bandwidth_gbps"));
-
-	if (!(gbps > 0))
-		return;
-	if (json_is_true(json_object_get(quality, "disturbed")))
-		text_copy(c->failed, sizeof(c->failed), json_text_at(quality, "text"));
-	else
-		c->gbps[c->windows++] = gbps;
-}
-
-/* A server of C's port and memory, and its client. Returns -1 with the fault raised: a signal. */
+/* Measure C once. Returns -1 with the fault raised: a signal. */
 static int run_window(struct self_cell *c, struct running *r)
 {
-	struct process server = {0}, client = {0};
-	json_t *document = NULL;
-	char port[8], measure[64];
+	const struct gpu_info *gpu = c->memory->gpu;
+	char memory[24];
+	struct loopback l = {.device = c->port->device, .port = c->port->port, .memory = memory};
 
-	if (start_end(&server, c, "--ready-fd=1 -p 0 --bind_source_ip=127.0.0.1 --wait=10",
-		      &r->fault))
+	snprintf(memory, sizeof(memory), "--%s=%d", gpu ? "gpu" : "numa",
+		 gpu ? gpu->index : c->memory->node);
+	if (loopback_run(&l, &r->stop, &r->fault))
 		return -1;
-	if (await_port(&server, r, port)) {
-		process_last_error(&server, c->failed, sizeof(c->failed));
-	} else {
-		snprintf(measure, sizeof(measure), "--json -D " WINDOW " -p %s 127.0.0.1", port);
-		if (start_end(&client, c, measure, &r->fault) == 0 &&
-		    process_wait(&client, &r->stop, &r->fault) == 0)
-			document = json_memory_load(client.said ? client.said : "", client.said_n,
-						    0, NULL);
-		else if (client.errors)
-			process_last_error(&client, c->failed, sizeof(c->failed));
-	}
-	add_window(c, document);
-	json_decref(document);
-	process_release(&client);
-	process_release(&server);
-	if (r->stop.signal)
-		stop_raise(&r->stop, &r->fault);
-	return fault_is(&r->fault) ? -1 : 0;
+	if (l.gbps > 0)
+		c->gbps[c->windows++] = l.gbps;
+	else
+		text_copy(c->failed, sizeof(c->failed), l.failed);
+	return 0;
 }
 
 /*

@@ -119,7 +119,9 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-static int read_host(struct options *o, const char *host, const char *more, struct fault *f)
+/* MORE: a further word; OPEN: the option without its value that HOST stands behind; NULL: none. */
+static int read_host(struct options *o, const char *host, const char *more,
+		     const struct option_row *open, struct fault *f)
 {
 	const char *colon = host ? strrchr(host, ':') : NULL;
 
@@ -135,10 +137,11 @@ static int read_host(struct options *o, const char *host, const char *more, stru
 	}
 	if (!more)
 		return 0;
-	return fault_usage(
-		f,
-		"give one host; write the value of an option directly after the option; see --help",
-		"unexpected argument after the host: %.60s", more);
+	fault_raise(f, FAULT_USAGE, 0, "unexpected argument after the host: %.60s", more);
+	if (open)
+		return fault_fix(f, "did you mean --%s=%.60s?", open->name, host);
+	return fault_fix(f, "give one host; write the value of an option directly after the option; "
+			    "see --help");
 }
 
 /* A DSCP is another way to give the traffic class. */
@@ -246,7 +249,7 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 {
 	struct option_words w = {.next = argv + 1};
 	const char *host = NULL, *more = NULL, *value;
-	const struct option_row *row;
+	const struct option_row *row, *last = NULL, *open = NULL;
 	bool ended = false; /* by "--": the other words are no options */
 
 	fault_phase(f, PHASE_COMMAND_LINE);
@@ -258,6 +261,7 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 			return -1;
 		if (rc > 0) {
 			o->given[row - options_table()] = true;
+			last = row->value && !value ? row : NULL;
 			continue;
 		}
 		if (!ended && (w.letters || (word[0] == '-' && word[1] && strcmp(word, "--") != 0)))
@@ -267,12 +271,13 @@ int options_parse(struct options *o, char **argv, struct fault *f)
 		if (!ended && strcmp(word, "--") == 0)
 			ended = true;
 		else if (!host)
-			host = word;
+			open = last, host = word;
 		else if (!more)
 			more = word;
+		last = NULL;
 	}
 	if (use_dscp(o, f) || use_mcg(o, f))
 		return -1;
 	sweep_set(o, 0);
-	return read_host(o, host, more, f);
+	return read_host(o, host, more, open, f);
 }

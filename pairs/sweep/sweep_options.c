@@ -111,6 +111,11 @@ static int read_option(struct node_sweep *s, struct option_words *w)
 	}
 	if (rc == 0) {
 		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
+		if (rc == 0 && **w->next == '-') {
+			fault_raise(&s->fault, FAULT_USAGE, 0, "'%.64s' is not an option of %s",
+				    *w->next, sweep.name);
+			return fault_fix(&s->fault, "`%s --help` shows its options", sweep.name);
+		}
 		w->next += rc == 0;
 	}
 	while (rc >= 0 && word < w->next)

@@ -266,6 +266,7 @@ no_device_here() {
 
 @test "two hosts, an empty host, a host that does not resolve" {
 	cli send_bw one two; ended cli 2; says cli.err 'unexpected argument after the host: two'
+	cli send_bw --json one two; ended cli 2; says cli.err 'did you mean --json=one?'
 	cli send_bw ''; ended cli 2; says cli.err 'empty'
 	with_device
 	cli send_bw --connect-timeout 5 no-such-host.invalid; ended cli 2; says cli.err no-such-host.invalid resolve
