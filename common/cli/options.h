@@ -169,6 +169,7 @@ struct output_options {
 	uint64_t only;   /* enum output_only */
 	uint64_t format; /* enum output_format */
 	uint64_t explain; /* 1: what limits a run, after the table */
+	uint64_t prove_s; /* 0: not */
 	uint64_t quiet;
 	uint64_t verbose;
 	uint64_t interval_ns; /* 0: none */

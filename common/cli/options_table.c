@@ -280,6 +280,9 @@ static const struct option_row table[] = {
 		"how to print; perftest: like the ib_* programs", OURS),
 	OUTPUT(OUTPUT, "explain", 0, CHOICE, explain, 0, 1, "off|on",
 		"say after the table what limits the bandwidth, or what went wrong", ONE_ROW, OURS),
+	OUTPUT(OUTPUT, "prove", 0, INDEX, prove_s, 1, 600, "SECONDS",
+		"after the row, run it again with one thing changed at a time, for up to 10 s, and say "
+		"what limits it", BW, NO_CELLS, .bare = "10", OURS),
 	OUTPUT_FLAG(OUTPUT, "quiet", 0, quiet, "print only results and errors", OURS),
 	OUTPUT_FLAG(INFO, "verbose", 'v', verbose, "show everything chosen at both ends, and why", OURS),
 	OUTPUT_TEXT(LIMITS, "min-bw", 0, min_bw, "RATE",

@@ -163,18 +163,18 @@ static bool is_window(const struct judged *j)
 	bool few = (r->tx_depth == 1 || run_in_flight(r) <= FEW_IN_FLIGHT) &&
 		   !(transfer <= little * r->sender->alone_ns);
 	double share = fmin(r->gbps / j->top.window_gbps, 1);
+	bool maybe = few || r->both || queueing(r) < QUEUES_LEAST || queueing(r) > QUEUES_NOTHING;
 	char advice[80];
 
 	if (!is_full(r) || !(queueing(r) <= QUEUES_LITTLE) || queueing(r) * QUEUES_LITTLE < 1)
 		return false;
-	return LIMIT(j,
-		     few || r->both || queueing(r) < QUEUES_LEAST || queueing(r) > QUEUES_NOTHING,
-		     .code = LIMIT_WINDOW, .end = r->sender->name, .share = share,
+	return LIMIT(j, maybe, .code = LIMIT_WINDOW, .end = r->sender->name, .share = share,
 		     .value = {FINDING_NUMBER("in_flight", run_in_flight(r), ""),
 			       FINDING_WORD("s", run_in_flight(r) == 1 ? "" : "s"),
 			       FINDING_NUMBER("size", (double)r->message_bytes, "B"),
 			       FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
-			       FINDING_WORD("advice", window_advice(j, advice, sizeof(advice)))});
+			       FINDING_WORD("advice", maybe ? "add --prove, which tries a larger one"
+							    : window_advice(j, advice, sizeof(advice)))});
 }
 
 /*
@@ -245,8 +245,8 @@ static bool is_core(const struct judged *j)
 	return LIMIT(j, true, .code = LIMIT_CORE, .end = r->sender->name,
 		     .value = {FINDING_WORD("sender", r->sender->name),
 			       FINDING_NUMBER("full", full, "share"), FINDING_WORD("how", how),
-			       FINDING_WORD("advice", "use --threads, post lists (-l 32), or "
-						      "larger messages")});
+			       FINDING_WORD("advice", "add --prove, which tries --threads, lists "
+						      "(-l 32) and larger messages")});
 }
 
 /*
@@ -328,8 +328,8 @@ static bool is_receiver(const struct judged *j)
 	return LIMIT(j, true, .code = LIMIT_RECEIVER, .end = r->receiver->name,
 		     .value = {FINDING_WORD("busy_end", r->receiver->name),
 			       FINDING_NUMBER("busy", r->receiver->busy_share, "share"),
-			       FINDING_WORD("advice", "use --threads, --recv_post_list, "
-						      "or larger messages")});
+			       FINDING_WORD("advice", "add --prove, which tries --threads and "
+						      "larger queues and messages")});
 }
 
 /*
@@ -379,7 +379,9 @@ static void set_unknown(const struct judged *j)
 				       FINDING_NUMBER("ceiling", ceiling, "Gb/s"),
 				       FINDING_WORD("carrier", by_pcie ? "PCIe link" : "link"),
 				       FINDING_NUMBER("steady", steady ? j->r->gbps : NAN, "Gb/s"),
-				       FINDING_NUMBER("noise", j->r->noise, "share")}});
+				       FINDING_NUMBER("noise", j->r->noise, "share"),
+				       FINDING_WORD("advice", "add --prove, which changes one thing "
+							      "at a time")}});
 }
 
 void explain_run(const struct run_facts *r, struct limit *l, struct findings *to)

@@ -176,6 +176,12 @@ int pass_run(struct measurement *meas);
 /* rounds.c: client: run the rounds for each size, for programs without a schedule of their own. */
 int measure_sizes(struct measure *ms);
 
+/*
+ * Client: run one round of the experiment's size and duration that nobody is told of, after a
+ * warm-up. *GBPS: its rate, of -b the sum; NaN: it is no figure, since a thread lacked its CPU.
+ */
+int measure_trial(struct measure *ms, double *gbps);
+
 /* In the faults that were raised: the point of the sweep, if it is missing. */
 void measure_set_point(struct measure *ms);
 

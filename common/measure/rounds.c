@@ -5,10 +5,12 @@
  * the server.
  */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/phase.h"
 #include "cli/sweep.h"
+#include "finding/thresholds.h"
 #include "loop/staged.h"
 #include "measure/meter.h"
 #include "measure/results.h"
@@ -284,6 +286,28 @@ int measure_sizes(struct measure *ms)
 			if (!ms->link->interrupted && measure_one_size(ms, size))
 				return -1;
 	}
+	return 0;
+}
+
+static bool lacked_cpu(const struct found *found)
+{
+	return found->record.quality.on_cpu_percent < 100 * CPU_LEAST;
+}
+
+int measure_trial(struct measure *ms, double *gbps)
+{
+	const struct experiment *e = &ms->options->experiment;
+	struct measurement meas = round_of_size(ms, e->size_bytes);
+	int rc = warm_up(ms, e->size_bytes);
+
+	*gbps = NAN;
+	if (!rc && !ms->link->interrupted)
+		rc = round_client(&meas);
+	if (rc || ms->link->interrupted || lacked_cpu(&meas.mine) || lacked_cpu(&meas.theirs))
+		return rc;
+	*gbps = (e->reversed ? &meas.theirs : &meas.mine)->record.bandwidth_gbps;
+	if (e->bidirectional)
+		*gbps += meas.theirs.record.bandwidth_gbps;
 	return 0;
 }
 

@@ -188,9 +188,10 @@ static void print_limit(const struct report *r, const struct explained_way *way,
 			bool brief)
 {
 	const struct finding *l = &way->explained.limit.finding;
+	const char *next = r->about.options->output.prove_s ? "" : l->next;
 
-	if (l->text[0] && (!brief || l->is.code != LIMIT_UNKNOWN))
-		report_note(r, "%s%s%s%s", name, l->text, l->next[0] ? ". Next: " : "", l->next);
+	if (l->text[0] && !r->notes.proved && (!brief || l->is.code != LIMIT_UNKNOWN))
+		report_note(r, "%s%s%s%s", name, l->text, next[0] ? ". Next: " : "", next);
 }
 
 /* What was found on WAY, unless it was SAID of the other one. */

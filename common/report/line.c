@@ -11,7 +11,7 @@ void report_line(const struct report *r, enum report_line line, const char *fmt,
 	bool stays = r->about.options->local.persistent, quiet = r->about.options->output.quiet;
 	va_list ap;
 
-	if ((stays && line != REPORT_LOG) || (quiet && line != REPORT_WARNING))
+	if (((stays || r->trial) && line != REPORT_LOG) || (quiet && line != REPORT_WARNING))
 		return;
 	va_start(ap, fmt);
 	terminal_vnote(stderr, fmt, ap);

@@ -24,6 +24,7 @@ struct notes {
 		struct record fewest;      /* of the row with the fewest samples */
 	} enough;
 	struct explained_rows *why; /* explained.c; owned; NULL: there is no such row */
+	bool proved; /* --prove has said what limits the row */
 	bool apart; /* it was noted that a row has no rate of both directions together */
 };
 

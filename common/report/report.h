@@ -63,6 +63,7 @@ struct report {
 	struct csv csv;
 	struct report_run run; /* of one client, until report_next() */
 	struct notes notes;
+	bool trial; /* a window of --prove runs: nothing is shown of it */
 	bool tty, live_shown; /* stderr is a terminal: it gets the live line; it shows one */
 };
 

@@ -111,7 +111,7 @@ static json_t *make_hello(struct session *s)
 
 	fault_phase(f, PHASE_AGREE_SERVER);
 	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
-	m = handshake_hello(&s->ep, &s->link);
+	m = handshake_hello(&s->ms);
 	if (!fault_is(f))
 		return m;
 	json_decref(m);
@@ -167,44 +167,38 @@ static int greet_server(struct queue *q)
 	return rc;
 }
 
-/*
- * Make and measure an experiment that the server has welcomed, in all its sizes. Returns 0: it was
- * the last; 1: there are more; -1.
- */
+/* Make and measure an experiment that the server has welcomed, in all its sizes. */
 static int client_experiment(struct session *s)
 {
 	struct program *p = s->program;
-	json_t *bye;
-	bool more;
 
 	if (handshake_connect(&s->ms))
 		return -1;
 	session_show_ends(&s->ms);
 	if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
 		return -1;
-	fault_phase(&p->fault, PHASE_LEAVE);
 	p->point += s->ep.sizes;
-	more = p->point < sweep_points(&p->options.sweep) && !s->link.interrupted;
-	bye = message_new("bye");
+	return 0;
+}
+
+int session_leave(struct session *s, bool more)
+{
+	json_t *bye = message_new("bye");
+
+	fault_phase(&s->program->fault, PHASE_LEAVE);
 	if (more)
 		json_object_set_new(bye, "more", json_true());
 	if (link_send(&s->link, bye) || link_expect(&s->link, "bye", &bye))
 		return -1;
 	json_decref(bye);
-	return more;
+	return 0;
 }
 
-/* Agree on the next experiment of the sweep over the same connection. */
-static int next_point(struct session *s)
+int session_agree(struct session *s)
 {
-	struct program *p = s->program;
 	json_t *m;
 	int rc;
 
-	session_unmake(s);
-	if (command_line_point(p, p->point))
-		return -1;
-	plan_sizes(s);
 	if (session_open(s))
 		return -1;
 	m = make_hello(s);
@@ -215,6 +209,34 @@ static int next_point(struct session *s)
 	rc = handshake_apply_welcome(&s->ms, m);
 	json_decref(m);
 	return rc;
+}
+
+/* Leave this experiment, and agree on the next one of the sweep. */
+static int next_point(struct session *s)
+{
+	struct program *p = s->program;
+
+	if (session_leave(s, true))
+		return -1;
+	session_unmake(s);
+	if (command_line_point(p, p->point))
+		return -1;
+	plan_sizes(s);
+	return session_agree(s);
+}
+
+/* All experiments that the command line asks for, from the first, which is agreed on. */
+static int client_experiments(struct session *s)
+{
+	struct program *p = s->program;
+
+	while (client_experiment(s) == 0) {
+		if (p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
+			return p->options.output.prove_s ? session_prove(s) : session_leave(s, false);
+		if (next_point(s))
+			return -1;
+	}
+	return -1;
 }
 
 /* Connect until a server has welcomed the first experiment, or --connect-timeout expires. */
@@ -255,8 +277,7 @@ int session_client(struct session *s)
 	plan_sizes(s);
 	rc = find_server(s);
 	if (rc == 0)
-		while ((rc = client_experiment(s)) > 0 && (rc = next_point(s)) == 0)
-			;
+		rc = client_experiments(s);
 	measure_set_point(&s->ms);
 	if (rc)
 		return -1;

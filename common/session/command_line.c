@@ -65,8 +65,12 @@ void command_line_notes(const struct program *p)
 static int check_sweep(const struct program *p, struct fault *f)
 {
 	const struct options *o = &p->asked;
+	const struct experiment *e = &o->experiment;
 	char name[64];
 
+	if (o->output.prove_s && (o->sweep.axes || e->sweep || e->run_infinitely))
+		return fault_usage(f, "give one size and one value of each option, and a run that ends",
+				   "--prove runs one row again, and there are several");
 	if (!o->sweep.axes)
 		return 0;
 	for (const struct idle *i = NULL; (i = next_idle(o, i));)

@@ -57,13 +57,14 @@ static json_t *make_introduction(const struct endpoint *ep, const struct link *l
 	return m;
 }
 
-json_t *handshake_hello(struct endpoint *ep, const struct link *l)
+json_t *handshake_hello(const struct measure *ms)
 {
+	struct endpoint *ep = ms->ep;
 	json_t *rails = json_array(), *sizes = json_array(), *m;
 
 	for (unsigned i = 0; i < ep->rails; i++)
 		json_array_append_new(rails, make_offer(ep, &ep->rail[i]));
-	m = make_introduction(ep, l, "hello", rails);
+	m = make_introduction(ep, ms->link, "hello", rails);
 	json_object_set_new(m, "test", json_string(ep->test->name));
 	json_object_set_new(m, "experiment",
 			    experiment_to_json(&ep->options->experiment, ep->options->traits));
@@ -71,6 +72,8 @@ json_t *handshake_hello(struct endpoint *ep, const struct link *l)
 	hello_write_given(ep->options, m);
 	if (ep->default_depth)
 		json_object_set_new(m, "default_depth", json_true());
+	if (ms->report->trial)
+		json_object_set_new(m, "trial", json_true());
 	for (unsigned i = 0; i < ep->sizes; i++)
 		json_array_append_new(sizes, json_integer((json_int_t)ep->size[i]));
 	if (ep->sizes > 1)

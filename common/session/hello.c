@@ -95,14 +95,16 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 	return same;
 }
 
-/* Check the experiment E of a client with RAILS devices. */
-static int check_experiment(const struct offer *o, struct experiment *e, size_t rails,
+/* Check the experiment E of M; only a window of --prove differs from what this end was told. */
+static int check_experiment(const struct offer *o, const json_t *m, struct experiment *e,
 			    struct fault *f)
 {
+	size_t rails = json_array_size(json_object_get(m, "rails"));
+	bool trial = json_is_true(json_object_get(m, "trial"));
 	char decided[512];
 
-	if (experiment_check(&o->asked, e, decided, sizeof(decided), f) || plan_check(e, f) ||
-	    operation_check(o->test, e, f))
+	if ((!trial && experiment_check(&o->asked, e, decided, sizeof(decided), f)) ||
+	    plan_check(e, f) || operation_check(o->test, e, f))
 		return -1;
 	return limits_check(&o->asked.local, o->test, e, rails, f);
 }
@@ -112,7 +114,7 @@ static int check_sizes(const struct offer *o, const json_t *m, const struct expe
 		       struct fault *f)
 {
 	const json_t *sizes = json_object_get(m, "sizes"), *size;
-	size_t i, count = json_array_size(sizes), rails = json_array_size(json_object_get(m, "rails"));
+	size_t i, count = json_array_size(sizes);
 
 	if (!sizes)
 		return 0;
@@ -125,7 +127,7 @@ static int check_sizes(const struct offer *o, const json_t *m, const struct expe
 
 		other.size_bytes = (uint64_t)json_integer_value(size);
 		if (message_has(m, "sizes", other.size_bytes, f) ||
-		    check_experiment(o, &other, rails, f))
+		    check_experiment(o, m, &other, f))
 			return -1;
 	}
 	return 0;
@@ -153,10 +155,11 @@ int hello_check(const struct offer *o, const json_t *m, struct experiment *e, st
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
 	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
+	    message_flag(m, "trial", &flag, f) ||
 	    message_has(m, "rails", json_array_size(rails) - 1 < EXPERIMENT_DEVICES_MAX, f) ||
 	    check_rails(rails, f) || message_has(m, "experiment", json_is_object(from), f) ||
 	    experiment_from_json(e, from, o->asked.traits, f) ||
-	    check_experiment(o, e, json_array_size(rails), f))
+	    check_experiment(o, m, e, f))
 		return -1;
 	return check_sizes(o, m, e, f);
 }

@@ -80,6 +80,22 @@ void session_release(struct session *s);
  */
 void session_unmake(struct session *s);
 
+/*
+ * client.c: over the connection: take leave of an experiment, with MORE to come or for good; agree
+ * on the next one, which the options have.
+ */
+int session_leave(struct session *s, bool more);
+int session_agree(struct session *s);
+
+/*
+ * prove.c: --prove, after the last experiment: run it again with changes (plan/prove.h), take leave,
+ * and tell what limits it.
+ */
+int session_prove(struct session *s);
+
+/* Server: measure this end's adapter with itself for a client with --prove, and answer. */
+int session_answer_loopback(struct session *s);
+
 /* What the report has to know about P and its test. */
 struct report_about session_about(struct program *p);
 
@@ -155,7 +171,7 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
  * handshake.c: "hello", which the caller releases, and "welcome", then "qps". The server chooses
  * from HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
  */
-json_t *handshake_hello(struct endpoint *ep, const struct link *l);
+json_t *handshake_hello(const struct measure *ms);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
 int handshake_apply_welcome(struct measure *ms, const json_t *m);
 

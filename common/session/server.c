@@ -27,6 +27,7 @@ static int adopt_client(struct session *s, const json_t *m)
 	if (hello_check(o, m, &e, &p->fault))
 		return -1;
 	session_serve(s, o);
+	p->report.trial = json_is_true(json_object_get(m, "trial"));
 	hello_read_given(&p->options, m);
 	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))
 		return -1;
@@ -115,6 +116,8 @@ static int follow_client(struct session *s, bool *more)
 			rc = measure_one_round(ms, m);
 		else if (message_is(m, "repeated") && may_repeat)
 			rc = measure_read_repeated(ms, m);
+		else if (message_is(m, "loopback") && s->program->report.trial)
+			rc = session_answer_loopback(s);
 		else if (message_is(m, "task"))
 			rc = measure_answer_task(ms, m);
 		else if (message_is(m, "error"))
@@ -134,16 +137,18 @@ static int follow_client(struct session *s, bool *more)
 static int server_experiment(struct session *s, json_t *hello)
 {
 	struct program *p = s->program;
-	char decided[512];
+	char decided[512] = "";
 	bool more = false;
-	int rc = experiment_check(&p->asked, &p->options.experiment, decided, sizeof(decided),
-				  &p->fault) ||
+	int rc = (!p->report.trial &&
+		  experiment_check(&p->asked, &p->options.experiment, decided, sizeof(decided),
+				   &p->fault)) ||
 		 session_open(s) || handshake_welcome(&s->ms, hello, decided);
 
 	json_decref(hello);
 	if (rc || handshake_connect(&s->ms))
 		return -1;
-	session_show_ends(&s->ms);
+	if (!p->report.trial)
+		session_show_ends(&s->ms);
 	rc = follow_client(s, &more);
 	measure_repeated(&s->ms); /* what is left of a client that did not come to the end */
 	return rc ? -1 : more;

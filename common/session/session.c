@@ -148,7 +148,7 @@ int session_open(struct session *s)
 	if (rc)
 		return -1;
 	enter_stage(s, SESSION_AGREEING);
-	if (!s->ep.server && !options_given(s->ep.options, "tx-depth"))
+	if (!s->ep.server && (s->ms.report->trial || !options_given(s->ep.options, "tx-depth")))
 		s->ep.default_depth = 1;
 	if (endpoint_efa_check(&s->ep) || endpoint_check_devices(&s->ep) ||
 	    endpoint_fit_depth(&s->ep, UINT64_MAX))

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * prove: --prove's turns and verdicts on made-up adapters with one limit each, or two. How often the
+ * limit is named, and how often another one is; prints the rates.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan/prove.h"
+
+#define SEEDS   100
+#define WINDOWS 45 /* that 10 s have room for */
+
+/* An adapter, a host and a way: what each allows. 0: no limit. */
+struct world {
+	double port_gbps, qp_gbps;          /* bytes of all, of each QP */
+	double messages, qp_messages;       /* a second: of all, of each QP */
+	double latency_us, outs_us;         /* of a message in flight; of a READ, two on each QP */
+	double thread_us, post_us;          /* of a thread's CPU for each message; for each post */
+	double receives_us;                 /* of a turn in which the receive queue is used up once */
+	double memory_gbps, order_gbps;     /* of a footprint that no cache holds; in order */
+};
+
+static double uniform(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return ((double)(*state >> 11) + 0.5) / 0x1p53;
+}
+
+static double normal(uint64_t *state)
+{
+	double r = sqrt(-2 * log(uniform(state)));
+
+	return r * cos(2 * M_PI * uniform(state));
+}
+
+static void lower(double *rate, double to, double limit)
+{
+	if (limit > 0 && to < *rate)
+		*rate = to;
+}
+
+/* The messages a second of experiment E in W. */
+static double rate_of(const struct world *w, const struct experiment *e)
+{
+	double bits = (double)e->size_bytes * 8, qps = (double)(e->qps * e->threads);
+	double flying = qps * (double)e->tx_depth, outs = e->outs == EXPERIMENT_AUTO ? 16 : 2;
+	double post = w->post_us / (double)e->post_list + w->thread_us;
+	double rate = 1e12;
+
+	lower(&rate, w->port_gbps * 1e9 / bits, w->port_gbps);
+	lower(&rate, qps * w->qp_gbps * 1e9 / bits, w->qp_gbps);
+	lower(&rate, w->messages, w->messages);
+	lower(&rate, qps * w->qp_messages, w->qp_messages);
+	lower(&rate, flying * 1e6 / w->latency_us, w->latency_us);
+	lower(&rate, qps * outs * 1e6 / w->outs_us, w->outs_us);
+	lower(&rate, (double)e->threads * 1e6 / post, post);
+	lower(&rate, (double)e->rx_depth * 1e6 / w->receives_us, w->receives_us);
+	lower(&rate, w->memory_gbps * 1e9 / bits, e->footprint_bytes ? w->memory_gbps : 0);
+	lower(&rate, w->order_gbps * 1e9 / bits, e->strict_order ? w->order_gbps : 0);
+	return rate;
+}
+
+/* Play --prove in W with NOISE. */
+static enum finding_code play(const struct world *w, double noise, uint64_t seed,
+			      enum finding_strength *strength, struct prove *p)
+{
+	static struct experiment base;
+	enum prove_change order[3 * PROVE_CHANGES];
+	double gbps[3 * PROVE_CHANGES];
+	unsigned count, left = WINDOWS;
+	uint64_t state = seed + 1;
+
+	base = (struct experiment){.size_bytes = 4096, .qps = 1, .threads = 1, .tx_depth = 128,
+				   .rx_depth = 512, .post_list = 1,
+				   .outs = w->outs_us > 0 ? 2 : EXPERIMENT_AUTO,
+				   .strict_order = w->order_gbps > 0,
+				   .footprint_bytes = w->memory_gbps > 0 ? 1 << 24 : 0};
+	*p = (struct prove){.facts = {.base = &base, .receives = true, .fetches = w->outs_us > 0,
+				      .rx_depth = 512, .max_depth = 32768, .cpus = 2,
+				      .max_bytes = 1 << 30}};
+	prove_plan(p);
+	for (int stage = 0; stage < 2 && left; stage++) {
+		while ((count = prove_turn(p, order)) && left) {
+			unsigned i;
+
+			for (i = 0; i < count && left; i++, left--) {
+				const struct experiment *e = &p->try[order[i]].experiment;
+
+				gbps[i] = rate_of(w, e) * (double)e->size_bytes * 8e-9 *
+					  exp(noise * normal(&state));
+			}
+			prove_add(p, order, gbps, i);
+			if (stage == 0 && left < WINDOWS / 4 && prove_plan_together(p))
+				break;
+		}
+		if (stage == 0 && !prove_plan_together(p))
+			break;
+	}
+	return prove_limit(p, strength);
+}
+
+/* The limits one by one, at three strengths: a half, a third and an eighth of what else there is. */
+static const struct one {
+	const char *name;
+	enum finding_code limit;
+	struct world world; /* at full strength: 100 Gb/s of 4 KiB, 3.05 M messages a second */
+} ones[] = {
+	{"window", LIMIT_WINDOW, {.latency_us = 42}},
+	{"READs in flight", LIMIT_WINDOW, {.outs_us = 0.655}},
+	{"bytes of a QP", LIMIT_NIC_QP, {.qp_gbps = 100}},
+	{"messages of a QP", LIMIT_NIC_QP, {.qp_messages = 3.05e6}},
+	{"bytes of a port", LIMIT_UNKNOWN, {.port_gbps = 100}},
+	{"messages of a port", LIMIT_MESSAGE_RATE, {.messages = 3.05e6}},
+	{"CPU of a thread", LIMIT_CORE, {.thread_us = 0.328}},
+	{"CPU of posting", LIMIT_CORE, {.post_us = 0.328}},
+	{"receive queue", LIMIT_RECEIVER, {.receives_us = 168}},
+	{"memory", LIMIT_MEMORY, {.memory_gbps = 100}},
+	{"order", LIMIT_PCIE, {.order_gbps = 100}},
+};
+
+#define ONES (sizeof(ones) / sizeof(ones[0]))
+
+/* W's limits become stronger by FACTOR. */
+static struct world stronger(const struct world *w, double factor)
+{
+	return (struct world){w->port_gbps / factor, w->qp_gbps / factor, w->messages / factor,
+			      w->qp_messages / factor, w->latency_us * factor, w->outs_us * factor,
+			      w->thread_us * factor, w->post_us * factor, w->receives_us * factor,
+			      w->memory_gbps / factor, w->order_gbps / factor};
+}
+
+/* Both limits; what else there is carries 100 Gb/s. */
+static struct world both(const struct world *a, const struct world *b)
+{
+	const double *from[] = {(const double *)a, (const double *)b};
+	struct world w = {0};
+	double *to = (double *)&w;
+
+	for (size_t i = 0; i < sizeof(w) / sizeof(double); i++)
+		to[i] = from[0][i] > 0 ? from[0][i] : from[1][i];
+	return w;
+}
+
+static void test_one_limit(void **state)
+{
+	static const double noises[] = {0.003, 0.01, 0.03, 0.1}, factors[] = {2, 3, 8};
+	unsigned wrong_in_all = 0, wrong_in_noise = 0;
+
+	(void)state;
+	printf("# limit              noise  factor  named  wrong\n");
+	for (size_t i = 0; i < ONES; i++)
+		for (int k = 0; k < 12; k++) {
+			struct world full = {.port_gbps = ones[i].world.port_gbps > 0 ? 0 : 100};
+			struct world strong = stronger(&ones[i].world, factors[k % 3]);
+			struct world w = both(&strong, &full);
+			unsigned named = 0, wrong = 0;
+
+			for (uint64_t seed = 0; seed < SEEDS; seed++) {
+				enum finding_strength strength;
+				struct prove p;
+				enum finding_code code = play(&w, noises[k / 3], seed, &strength, &p);
+
+				named += code == ones[i].limit;
+				wrong += strength == FINDING_IS && code != ones[i].limit;
+			}
+			printf("# %-18s %5.1f%% %6.0f %6u %6u\n", ones[i].name, 100 * noises[k / 3],
+			       factors[k % 3], named, wrong);
+			*(noises[k / 3] < 0.1 ? &wrong_in_all : &wrong_in_noise) += wrong;
+			if (noises[k / 3] < 0.01)
+				assert_true(named >= 90 * SEEDS / 100);
+		}
+	assert_int_equal(wrong_in_all, 0);
+	assert_true(wrong_in_noise <= 3 * ONES * SEEDS / 100); /* 1 % */
+}
+
+/* Two limits, one of which is twice as strong: that is named first. */
+static void test_two_limits(void **state)
+{
+	unsigned pairs = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ONES; i++)
+		for (size_t k = 0; k < ONES; k++) {
+			struct world strong = stronger(&ones[i].world, 4);
+			struct world weak = stronger(&ones[k].world, 2), w = both(&strong, &weak);
+			unsigned wrong = 0, named = 0;
+
+			if (ones[i].limit == ones[k].limit || i == k)
+				continue;
+			pairs++;
+			for (uint64_t seed = 0; seed < 20; seed++) {
+				enum finding_strength strength;
+				struct prove p;
+				enum finding_code code = play(&w, 0.003, seed, &strength, &p);
+
+				named += code == ones[i].limit;
+				wrong += strength == FINDING_IS && code != ones[i].limit;
+			}
+			if (wrong || named < 18)
+				printf("# %s before %s: %u named, %u wrong of 20\n", ones[i].name,
+				       ones[k].name, named, wrong);
+			assert_int_equal(wrong, 0);
+		}
+	assert_true(pairs >= 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_limit),
+		cmocka_unit_test(test_two_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
