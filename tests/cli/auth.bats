@@ -49,6 +49,7 @@ impostor() {
 	finish impostor
 }
 
+# bats test_tags=core
 @test "both ends have it: every program serves, over one server, too" {
 	local program
 	for program in "${programs[@]}"; do
@@ -121,6 +122,7 @@ impostor() {
 	says client.err "'challenge' has no valid 'protocol'"
 }
 
+# bats test_tags=core
 @test "another key, a file that is no secret" {
 	server send_lat --persistent --auth="$how"
 	client send_lat -n 5 --auth=key:"$BATS_FILE_TMPDIR/other"
@@ -190,6 +192,7 @@ impostor() {
 	says client.err 'libcrypto: HMAC. Its configuration loads no provider of SHA-256, or forbids it; or there is no memory. Fix: '
 }
 
+# bats test_tags=core
 @test "a client without the key, whatever it does in place of TLS: refused, and the next one is served" {
 	local action
 	server send_lat --persistent --auth="$how" --timeout 2
@@ -209,6 +212,7 @@ impostor() {
 	over
 }
 
+# bats test_tags=core
 @test "a server without the key, whatever it does in place of TLS: the client refuses it" {
 	local action
 	openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -keyout cert.pem -out cert.pem.2 2>openssl.err ||
@@ -233,6 +237,7 @@ impostor() {
 	done
 }
 
+# bats test_tags=core
 @test "somebody between the two ends changes a byte that they encrypted: the run ends, at both ends" {
 	local who
 	for who in client server; do
@@ -249,6 +254,7 @@ impostor() {
 	done
 }
 
+# bats test_tags=core
 @test "a recorded conversation, sent again" {
 	server send_lat --persistent --auth="$how"
 	proxy
@@ -278,6 +284,7 @@ next_instead() {
 	ended next 0
 }
 
+# bats test_tags=core
 @test "a server that closes, or has no place, before it has proved itself: the client tries again" {
 	local challenge='{"type":"challenge","protocol":4,"version":"0.1.0","auth":"key"}'
 	next_instead hear hello say '{"type":"busy","with":"others"}'

@@ -40,6 +40,7 @@ banner() {
 	says server.err ', messages of 2 B to 8 MiB'
 }
 
+# bats test_tags=core
 @test "-v: all of it, for both ends" {
 	server send_bw -v
 	client send_bw -n 20 --verbose

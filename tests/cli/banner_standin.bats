@@ -28,6 +28,7 @@ load ../lib/gpu
 	says_no client.err 'server CPUs ' 'server NUMA node'
 }
 
+# bats test_tags=core
 @test "GPU memory by peermem, and why; by dma-buf only the headline has it" {
 	driver
 	server write_bw

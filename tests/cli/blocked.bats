@@ -26,6 +26,7 @@ until_blocked() {
 	done
 }
 
+# bats test_tags=core
 @test "a file that is a FIFO without a reader: a signal ends the client, which says what it could not write" {
 	local option program
 	mkfifo fifo
@@ -94,6 +95,7 @@ blocked() {
 	END
 }
 
+# bats test_tags=core
 @test "standard error is a full pipe, too: a signal ends the client" {
 	local full
 	fill
@@ -163,6 +165,7 @@ serves() {
 	done
 }
 
+# bats test_tags=core
 @test "a server whose file is a FIFO without a reader serves the next clients, and says which it could not write" {
 	local option full
 	exec {full}</dev/null

@@ -64,6 +64,7 @@ agrees() {
 	client_gbps=0.025 server_gbps=0.1 agrees 65536 write_bw -n 4
 }
 
+# bats test_tags=core
 @test "the sum agrees with itself" {
 	traced 1024 send_bw -n 5000
 	json c.json '.results[0] | .bandwidth_gbps == null or (.timed_messages * 1024 * 8 / .seconds / 1e9 / .bandwidth_gbps - 1 | fabs) < 1e-6'

@@ -42,6 +42,7 @@ larger() { echo $(($1 > $2 ? $1 : $2)); }
 
 round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 
+# bats test_tags=core
 @test "a flood of alive: dropped, wherever in the session" {
 	listen_in
 	server send_lat --persistent
@@ -65,6 +66,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	over
 }
 
+# bats test_tags=core
 @test "messages that are no progress hold a server for --timeout at most: finish, and repeated without rounds" {
 	local stays stage
 	listen_in
@@ -108,6 +110,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	over
 }
 
+# bats test_tags=core
 @test "without limits given, a server that stays has some, and says so at its start" {
 	server write_bw --persistent
 	client write_bw -n 5 -q 1025
@@ -128,6 +131,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	says server.err 'one client may use 2 GiB of memory (--max-memory), 1024 QPs (--max-qps), 3600 s (--max-duration), and the whole rate of its link'
 }
 
+# bats test_tags=core
 @test "a server that stays gives nobody a file" {
 	truncate -s 1m file
 	start server write_bw -p 0 --persistent --mmap file
@@ -136,6 +140,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	says server.err '--mmap cannot be used with --persistent' 'Fix: '
 }
 
+# bats test_tags=core
 @test "a client whose stdout is closed: neither end waits" {
 	local closed code
 	while read -r code closed; do
@@ -191,6 +196,7 @@ round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
 	done
 }
 
+# bats test_tags=core
 @test "clients that a server for one client cannot serve are told why, and it serves the next one" {
 	local n
 	listen_in

@@ -7,6 +7,7 @@
 
 load ../lib/rdmark
 
+# bats test_tags=core
 @test "--mr_per_qp: all programs, both directions, several threads" {
 	local program
 	for program in "${programs[@]}"; do
@@ -27,6 +28,7 @@ load ../lib/rdmark
 	says client.err 'ibv_reg_mr('
 }
 
+# bats test_tags=core
 @test "--footprint: messages of every size, lists, both directions, by duration and by a schedule" {
 	pair write_bw --footprint 4m -q 3 -l 4 -n 1001 -s 1000 --json=c.json
 	json c.json '.experiment.footprint_bytes == 4194304 and .results[0].messages == 3003'
@@ -47,6 +49,7 @@ load ../lib/rdmark
 	done
 }
 
+# bats test_tags=core
 @test "--align: all programs, all sizes" {
 	local program bytes
 	for program in "${programs[@]}"; do
@@ -60,6 +63,7 @@ load ../lib/rdmark
 	ended cli 2
 }
 
+# bats test_tags=core
 @test "--mmap: a part for each thread, from the offset; what is before it stays" {
 	local before
 	truncate -s 1m file
@@ -80,6 +84,7 @@ load ../lib/rdmark
 	says server.err '--mmap file: the file has 1 MiB' 'truncate -s '
 }
 
+# bats test_tags=core
 @test "--mmap in a server needs --auth, and one client gets the file, no second one" {
 	truncate -s 1m file
 	start server write_bw -p 0 --mmap file

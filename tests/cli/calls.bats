@@ -25,6 +25,7 @@ verified() {
 	verified ibv_wr write_bw --post-api wr --write_with_imm -n 300 -s 4096
 }
 
+# bats test_tags=core
 @test "ibv_wr_*: inline, in lists that fit and that do not, odd numbers of messages" {
 	verified ibv_wr send_bw --post-api wr -n 331 -s 24 -I 24 -l 8
 	verified ibv_wr write_bw --post-api wr -n 331 -s 24 -I 24 -l 7 -t 30
@@ -32,7 +33,7 @@ verified() {
 	verified ibv_wr write_bw --post-api wr --write_with_imm -n 65 -s 24 -I 24 -Q 5
 }
 
-# bats test_tags=rxe
+# bats test_tags=core
 @test "ibv_wr_*: UC and UD, several QPs and threads, both ways, by a schedule" {
 	verified ibv_wr write_bw --post-api wr -c UC -n 200 -s 2048
 	verified ibv_wr send_bw --post-api wr -c UD -n 64 -s 1024 -I 0

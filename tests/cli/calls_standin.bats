@@ -20,6 +20,7 @@ setup_file() { need_device; }
 	says client.err '--post-api wr: sim0 does not support the ibv_wr_* calls' 'Fix: '
 }
 
+# bats test_tags=core
 @test "the receiver polls by ibv_start_poll if that is told or left to it, with bad completions, too" {
 	server send_bw --json=server.json
 	client send_bw --post-api wr -n 3000 -s 64 -q 2
@@ -61,6 +62,7 @@ setup_file() { need_device; }
 	json server.json '.effective.calls == "ibv_poll_cq"'
 }
 
+# bats test_tags=core
 @test "a post that fails is told by its name" {
 	server write_bw
 	SIMVERBS_FAIL=ibv_wr_complete:300:ENOMEM client write_bw --post-api wr -n 3000 -s 64

@@ -43,6 +43,7 @@ zero='mlx5_0 speed=EDR mtu=1024 gids=8 gid.0=v1/::'
 	grep -A 2 '^mlx5_0 ' look.out | grep -qxF '    (!) no_gid' || fail 'not marked'
 }
 
+# bats test_tags=core
 @test "case 1: another device is chosen, and InfiniBand with LIDs needs no GID" {
 	on "$zero; roce1 gid.1=v2/127.0.0.1"
 	pair send_lat -n 5 --json=c.json
@@ -62,6 +63,7 @@ one_without_provider() {
 	on 'mlx5_0 gid.1=v2/127.0.0.1'
 }
 
+# bats test_tags=core
 @test "case 9: a device of the kernel without a provider, in -d, --check and in the list" {
 	local text='he kernel has bnxt_re2 and its node opens, but libibverbs has no provider for it'
 	one_without_provider
@@ -136,6 +138,7 @@ apart() {
 	done
 }
 
+# bats test_tags=core
 @test "case 2: the server finds the client's partition, at another index, if nobody chose" {
 	on "$ib lid=3 pkey=0x7fff pkey1=0x0001"
 	server send_lat
@@ -183,6 +186,7 @@ apart() {
 	[[ $(grep -c HWLOC_XMLFILE look.err) == 1 ]] || fail 'not once'
 }
 
+# bats test_tags=core
 @test "case 5: GPU memory that registers, and that the NIC cannot reach: IOMMU, ACS, BAR, at the end that has it" {
 	local program whose
 	driver
@@ -271,6 +275,7 @@ runs() {
 	json c.json '.effective.tx_depth == 192'
 }
 
+# bats test_tags=core
 @test "case 3: a sweep of sizes ends with the largest that both ends support" {
 	local args
 	for args in 'write_bw -a' 'send_lat -a' 'send_bw -a -b --verify=20'; do

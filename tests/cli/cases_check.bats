@@ -56,6 +56,7 @@ finds() {
 	finds 6 'no subnet manager has configured the port. Next: start a subnet manager'
 }
 
+# bats test_tags=core
 @test "case 28: phys_state of a port that is DOWN, each with what it means" {
 	local state words
 	while read -r state words; do
@@ -141,6 +142,7 @@ finds() {
 
 two='gid.1=v2/10.0.0.1 speed=HDR width=4 pcie_gts=16 pcie_width=16'
 
+# bats test_tags=core
 @test "case 32: two functions of one slot, and what both carry together" {
 	on "mlx5_0 pci=0000:41:00.0 $two
 		mlx5_1 pci=0000:41:00.1 $two"
@@ -187,6 +189,7 @@ two='gid.1=v2/10.0.0.1 speed=HDR width=4 pcie_gts=16 pcie_width=16'
 	finds 0 'Next: use a slot with more lanes or a newer generation [pcie_below_link]'
 }
 
+# bats test_tags=core
 @test "case 43: the same note at nine ports is said once, with the counts that differ" {
 	local i
 	on 'mlx5_ count=9 gid.1=v2/10.0.0.1 mtu=1024 max_mtu=4096'

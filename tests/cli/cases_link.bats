@@ -33,6 +33,7 @@ ethernet=(firewall UDP 4791 pause ECN PFC GIDs)
 ib='mlx5_0 link=ib sm_lid=1 speed=NDR'
 between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the server's mlx5_0 port 1 (LID 0x3, P_Key 0xffff)"
 
+# bats test_tags=core
 @test "case 26: retries used up, or no completion, on InfiniBand: its words, and both ends" {
 	local words=(LID partition 'subnet manager' 'error counters of both ports' "$between")
 	on "$ib lid=3"
@@ -92,6 +93,7 @@ between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the serv
 	not namespace
 }
 
+# bats test_tags=core
 @test "case 27: EFA: the first message is lost, or not answered: the security group, both ways" {
 	on 'efa_0 efa speed=HDR'
 	server send_lat --timeout 3
@@ -115,6 +117,7 @@ apart() {
 	ended client "$1"
 }
 
+# bats test_tags=core
 @test "case 30: two subnets are refused while agreeing, both prefixes shown; with a GRH at both ends not" {
 	local of_server=() one="$ib lid=3 gid.0=ib/fec0:0:0:1::3" two="$ib lid=7 gid.0=ib/fec0:0:0:2::7"
 	apart 77 "$one" "$two"

@@ -60,6 +60,7 @@ why() { jq -r '.error.message' c.json; }
 	waits_on
 }
 
+# bats test_tags=core
 @test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error, what worked" {
 	export SIMVERBS_DEVICES='rocep1s0f0 speed=HDR gid.3=v2/127.0.0.1/e0'
 	server write_bw
@@ -86,6 +87,7 @@ why() { jq -r '.error.message' c.json; }
 	! grep -E '[0-9]{3,} % of the time' client.err
 }
 
+# bats test_tags=core
 @test "case 10: no completion after others: losses if there were any, the firewall only before the first" {
 	export SIMVERBS_DEVICES='sim0 gid.1=v2/127.0.0.1'
 	server send_bw
@@ -153,6 +155,7 @@ why() { jq -r '.error.message' c.json; }
 	ended client 6
 }
 
+# bats test_tags=core
 @test "case 24: an endless client of a persistent server is ended at its limit, and both ends say so" {
 	local more
 	for more in '' --reversed -b; do
@@ -202,6 +205,7 @@ why() { jq -r '.error.message' c.json; }
 	ended server 0
 }
 
+# bats test_tags=core
 @test "case 23: a misspelt or forgotten command is the command, or the nearest; a host only if it resolves" {
 	local word
 	for word in pairs plot; do

@@ -30,6 +30,7 @@ check() {
 	grep -q '^1 port: 0 faults, ' check.out || fail 'no sum'
 }
 
+# bats test_tags=core
 @test "--check: each finding on its port, a fault is exit status 6" {
 	on 'ib0 link=ib sm_lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
 	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
@@ -69,6 +70,7 @@ check() {
 	says check.out 'host: note: the GPU is farther than PXB from every active port: 0000:45:00.0 and sim0 are connected between two PCIe host bridges of one NUMA node (NODE). '
 }
 
+# bats test_tags=core
 @test "--check: as a document, to stdout and to a file" {
 	on 'ib0 link=ib speed=EDR state=DOWN'
 	check write_bw --check

@@ -246,6 +246,7 @@ aimed_at() {
 
 # --- without -----------------------------------------------------------------------------------
 
+# bats test_tags=core
 @test "-R where there is no rdma_cm: the client says so, and the server hears nothing of it" {
 	need_no_cm
 	server send_lat

@@ -9,7 +9,7 @@ load ../lib/rdmark
 
 setup_file() { need_device; }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "IPv4, IPv6, [IPv6] and a name reach the same server" {
 	local to
 	for to in 127.0.0.1 ::1 '[::1]' localhost; do
@@ -96,6 +96,7 @@ setup_file() { need_device; }
 	json s.json '.results[0].message_bytes == 128'
 }
 
+# bats test_tags=core
 @test "an option that differs is refused on both ends, by name, with both values, at once" {
 	local option here there
 	while read -r option here there; do
@@ -130,6 +131,7 @@ setup_file() { need_device; }
 	says client.err --all
 }
 
+# bats test_tags=core
 @test "different programs on the two ends: the client exits 2, both say both names, and the server waits" {
 	local one other
 	while read -r one other; do
@@ -146,6 +148,7 @@ setup_file() { need_device; }
 	END
 }
 
+# bats test_tags=core
 @test "different versions: both ends say both, and which one to upgrade; the server waits" {
 	server send_lat
 	stranger say '{"type":"hello","protocol":999,"version":"9.9","test":"send_lat","experiment":{}}' hear error
@@ -168,6 +171,7 @@ setup_file() { need_device; }
 	ended stranger 0
 }
 
+# bats test_tags=core
 @test "a server of one client refuses a second one at once, with what to do; the first goes on" {
 	server write_bw
 	proxy
@@ -188,6 +192,7 @@ setup_file() { need_device; }
 	says server.err 'this server serves only one client, '
 }
 
+# bats test_tags=core
 @test "what is typed wrongly at the client: the server says so, waits and serves the one that is right" {
 	local wrong
 	server send_bw --json=s.json
@@ -210,6 +215,7 @@ setup_file() { need_device; }
 	says server.err 'still waiting for a client' 'The --wait of 5 s has passed'
 }
 
+# bats test_tags=core
 @test "one after another in a loop: who comes while the server ends is served by the next one" {
 	local server_port _
 	server write_bw

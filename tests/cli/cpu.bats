@@ -67,6 +67,7 @@ fields='(has("cpu_percent") and .cpu_percent > 0 and .cpu_percent < 250 and .cpu
 	says_no client.out CPU_Util
 }
 
+# bats test_tags=core
 @test "as perftest has it: drop-in mode on both ends, its JSON, -a" {
 	ln -s "$RDMARK_BIN/write_bw" ib_write_bw
 	server "$PWD/ib_write_bw" --cpu_util -D 0.4

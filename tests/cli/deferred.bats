@@ -41,6 +41,7 @@ all() {
 	done
 }
 
+# bats test_tags=core
 @test "deferred: lists, moderation, many QPs, the shallowest queues" {
 	local program
 	for program in "${bandwidth_programs[@]}"; do
@@ -53,6 +54,7 @@ all() {
 	all 100 send_lat -n 100 -r 1
 }
 
+# bats test_tags=core
 @test "deferred: for a time, and interrupted" {
 	local program
 	for program in "${programs[@]}"; do

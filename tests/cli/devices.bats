@@ -20,6 +20,7 @@ list() {
 	finish list
 }
 
+# bats test_tags=core
 @test "rdmark list: every state, LIDs, rate, MTU, NUMA node, PCIe place and link" {
 	on 'mlx5_0 link=ib lid=5 sm_lid=1 speed=NDR numa=1 pci=0000:c1:00.0 pcie_gts=32 pcie_width=16 fw=28.39.1002
 		ib1 link=ib state=INIT; ib2 link=ib state=ARMED; roce0 state=DOWN netdev=eth7'
@@ -95,6 +96,7 @@ list() {
 	grep -Eq '^dev1 +1 ACTIVE ' list.out || fail 'dev1'
 }
 
+# bats test_tags=core
 @test "no device, and no list of devices: exit 77, and what to load" {
 	on ' '
 	list
@@ -118,6 +120,7 @@ chosen() {
 	json c.json ".ends.client.device == \"$1\" and .ends.client.port == $2"
 }
 
+# bats test_tags=core
 @test "-d: by GUID, PCI address with and without domain, and the netdev of its PCI function" {
 	local guid name
 	on 'sim0 gid.0=v2/127.0.0.1 pci=0000:41:00.0; sim1 gid.0=v2/127.0.0.1 pci=0000:c1:00.0 netdev=eth7'
@@ -190,6 +193,7 @@ before_connecting() {
 	says cli.err "'sim0' has no port 2"
 }
 
+# bats test_tags=core
 @test "a device that is there but cannot be opened: each cause by its name" {
 	on 'sim0'
 	export RDMARK_DEV=$PWD/dev

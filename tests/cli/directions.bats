@@ -17,7 +17,7 @@ adds_up() {
 		--arg n "$3" --arg b "$4" --arg d "$5"
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "-b: one row, the sum of both directions, at either end; the document has all three" {
 	local program
 	for program in "${bandwidth_programs[@]}"; do
@@ -80,12 +80,12 @@ adds_up() {
 	done
 }
 
+# bats test_tags=core
 @test "--reversed -D, and with a post list and several QPs" {
 	pair write_bw --reversed -D 0.5 -q 3 -l 4 -s 4096 --json=c.json
 	json c.json '.status == "ok" and .results[0].qps == 3'
 }
 
-# bats test_tags=rxe
 @test "--threads 2: a row of all together; each thread's part in the document" {
 	local program
 	for program in "${bandwidth_programs[@]}"; do
@@ -98,6 +98,7 @@ adds_up() {
 	[[ $(wc -l <c.csv) == $((1 + ${#bandwidth_programs[@]})) ]] || fail "$(<c.csv)"
 }
 
+# bats test_tags=core
 @test "--threads 3 in latency tests: every thread has its ping-pong, and the histograms are one" {
 	local program
 	for program in "${latency_programs[@]}"; do
@@ -108,7 +109,7 @@ adds_up() {
 	done
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "--threads 2 -b: both directions of both threads" {
 	pair send_bw --threads 2 -b -n 200 -s 1024 --json=c.json
 	row client.out 5
@@ -123,7 +124,6 @@ adds_up() {
 	says client.err '±'
 }
 
-# bats test_tags=rxe
 @test "two devices at once: the one twice where there is no other" {
 	local device=$DEVICE
 	server write_bw -d "$device,$device"
@@ -152,6 +152,7 @@ adds_up() {
 		and (keys | all(startswith("latency_") | not)) and (has("plus_minus_percent") or has("bandwidth_gbps") | not))'
 }
 
+# bats test_tags=core
 @test "different numbers of devices: both ends say so" {
 	local device=$DEVICE
 	server write_bw
@@ -173,6 +174,7 @@ adds_up() {
 	done
 }
 
+# bats test_tags=core
 @test "a signal ends a run in both directions early, and what was measured is printed" {
 	local who
 	for who in client server; do
@@ -250,6 +252,7 @@ misses() {
 	ways 0 0.5 0.1 write_bw -n 200 -w 20 # perftest's, in MiB/s: of the sum
 }
 
+# bats test_tags=core
 @test "case 25: what READs fetch, what SENDs bring; all sizes; two directions that are alike have no names" {
 	local slow='server to client' fast='client to server'
 	ways 6 0.5 0.1 read_bw -n 200 --min-bw 0.3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,rxe,san
+# bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # What goes wrong on this host: limits, full disks, closed outputs, ports that are down.
@@ -31,6 +31,7 @@ cannot() {
 	says server.err "${@:2}"
 }
 
+# bats test_tags=rxe
 @test "a container without /dev/infiniband: exit 77, and how to pass it" {
 	throwaway
 	apart "$made_up_dev"
@@ -42,6 +43,7 @@ cannot() {
 	says list.err '/dev/infiniband/uverbs0 does not exist'
 }
 
+# bats test_tags=rxe
 @test "a node that this user may not open: its mode, and how to change that" {
 	throwaway
 	apart "$made_up_dev; mode=0600; $node; set -- setpriv --reuid=65534 --regid=65534 --clear-groups \"\$@\""
@@ -53,18 +55,21 @@ cannot() {
 	says list.out "$DEVICE" 'cannot be opened: Permission denied'
 }
 
+# bats test_tags=rxe
 @test "a node of a driver that was loaded again since" {
 	throwaway
 	apart "$made_up_dev; mknod -m 666 /dev/infiniband/uverbs0 c 231 77"
 	cannot 1 "ibv_open_device($DEVICE)" "/dev/infiniband/uverbs0 is no longer the node of $DEVICE"
 }
 
+# bats test_tags=rxe
 @test "libibverbs without the provider: what to install" {
 	throwaway
 	apart 'mount -t tmpfs none /etc/libibverbs.d'
 	cannot 77 "The kernel has $DEVICE" 'libibverbs has no provider for it' 'ibverbs-providers'
 }
 
+# bats test_tags=rxe
 @test "a container with the device and without rdma_cm's node" {
 	throwaway
 	apart "$made_up_dev; mode=0666; $node"
@@ -74,6 +79,7 @@ cannot() {
 	says cli.err 'open /dev/infiniband/rdma_cm' 'The kernel has rdma_cm, but its node' '--device=/dev/infiniband '
 }
 
+# bats test_tags=rxe
 @test "memlock too small: the error names the limit and how to raise it" {
 	throwaway
 	through=(sh -c 'ulimit -l 16; exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"' sh)
@@ -87,6 +93,7 @@ cannot() {
 	done
 }
 
+# bats test_tags=core
 @test "the disk is full for --json=FILE: exit 1 says so, the row is there, no half file stays" {
 	throwaway
 	mkdir full
@@ -105,6 +112,7 @@ cannot() {
 	[[ $left == taken ]] || fail "left: $left"
 }
 
+# bats test_tags=core
 @test "stdout is closed or full: exit 1 on that end, 0 on the other" {
 	local where
 	for where in '>&-' '>/dev/full'; do
@@ -119,6 +127,7 @@ cannot() {
 	done
 }
 
+# bats test_tags=core
 @test "who reads stdout has enough: the end of that is silent, by SIGPIPE; a full disk is called so" {
 	local options
 	for options in '-a -n 2' '-n 10 --csv' '-n 10 --output=bandwidth'; do
@@ -160,6 +169,7 @@ cannot() {
 	ended client 0
 }
 
+# bats test_tags=core
 @test "no room for a result file: exit 1 names it, the row is there all the same" {
 	local option
 	for option in --json --csv --out_json_file; do
@@ -173,6 +183,7 @@ cannot() {
 	done
 }
 
+# bats test_tags=rxe
 @test "more QPs or deeper queues than the device has: exit 2 on the client, and the limit" {
 	server send_bw
 	client send_bw -q 65536 -n 1 -s 1
@@ -181,6 +192,7 @@ cannot() {
 	says client.err 'Fix: '
 }
 
+# bats test_tags=rxe
 @test "the port is down: exit 1 names it and what to do" {
 	throwaway
 	ip link set "$NETDEV" down

@@ -31,7 +31,7 @@ all() {
 	done
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "sizes, several QPs and threads, lists, events, few outstanding, both ways" {
 	all 20 read_bw -n 20 -s 1
 	all 20 read_lat -n 20 -s 100000

@@ -34,6 +34,7 @@ all() {
 	done
 }
 
+# bats test_tags=core
 @test "READs of every size, asleep, on several threads; both kinds of atomics" {
 	local program
 	for program in read_lat read_bw; do
@@ -51,6 +52,7 @@ all() {
 	done
 }
 
+# bats test_tags=core
 @test "lists, moderation, many QPs, the shallowest queues, both sets of calls; at once and deferred" {
 	local program defer
 	for defer in '' 1; do
@@ -69,6 +71,7 @@ all() {
 	done
 }
 
+# bats test_tags=core
 @test "both ways, and the server as the one who asks: what READs bring goes to who asks" {
 	local program there back
 	for program in read_bw atomic_bw; do
@@ -162,6 +165,7 @@ lacks() {
 	says server.err "${@:5}"
 }
 
+# bats test_tags=core
 @test "a device that cannot: both ends hear of it" {
 	lacks noatomics '' 77 atomic_lat 'sim0' 'atomic_cap is NONE'
 	lacks '' noatomics 3 atomic_bw 'sim0' 'atomic_cap is NONE'
@@ -171,6 +175,7 @@ lacks() {
 	SIMVERBS_DEVICES="sim0 $address noatomics" all 5 write_bw -n 5
 }
 
+# bats test_tags=core
 @test "GPU memory at both ends: READs come there" {
 	local program
 	driver
@@ -203,6 +208,7 @@ told() {
 	says "$other.err" "$1: the " " reports: " "${@:5}"
 }
 
+# bats test_tags=core
 @test "a request that fails, a post that fails, a peer that dies" {
 	local program
 	for program in "${fetching_programs[@]}"; do
@@ -239,6 +245,7 @@ told() {
 	done
 }
 
+# bats test_tags=core
 @test "for a time, and interrupted; a server that stays" {
 	local program
 	for program in "${fetching_programs[@]}"; do

@@ -38,6 +38,7 @@ found() {
 	[[ -s client.out ]]
 }
 
+# bats test_tags=core
 @test "READs: lost, a wrong byte, data of another one or of the window before, from elsewhere" {
 	local program message=$((first + 3)) one='.errors == 1 and .lost == 0 and .first_error.message == 3'
 	for program in read_lat read_bw; do
@@ -50,6 +51,7 @@ found() {
 	done
 }
 
+# bats test_tags=core
 @test "atomics: lost, done twice, on another word: the counter ends elsewhere" {
 	local program message=$((first + 3))
 	for program in atomic_lat atomic_bw; do

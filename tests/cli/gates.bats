@@ -52,7 +52,7 @@ judged() {
 	judged 0 send_bw -n 50 -s 4096 --min-bw=0.001MiB/s --min-msgrate 1
 }
 
-# bats test_tags=long
+# bats test_tags=long,core
 @test "--max-lat: the mean if nothing else is named; each of several" {
 	local p n
 	judged 0 send_lat -n 50 --max-lat 9000000
@@ -118,6 +118,7 @@ judged() {
 	ended server 0
 }
 
+# bats test_tags=core
 @test "-a: every row must pass, and all are measured" {
 	[[ ! ${RDMARK_PRELOAD-} ]] || export SIMVERBS_GBPS=50 # two messages alone may seem faster than the port
 	judged 6 write_bw -a -n 2 --min-bw 900T
@@ -152,6 +153,7 @@ judged() {
 	[[ $(wc -l <client.out) == 1 ]]
 }
 
+# bats test_tags=core
 @test "interrupted: what was measured until then is judged" {
 	local signal
 	for signal in TERM INT; do # which the client dies of, whatever the run came to
@@ -215,6 +217,7 @@ stopped() {
 }
 
 # Whoever is kept from the CPU gets less of such a link, never more.
+# bats test_tags=core
 @test "on a link of known speed: more than it has, and what it has in any case" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the link has whatever speed it has'
 	export SIMVERBS_GBPS=2

@@ -20,6 +20,7 @@ both_ended() { # CLIENT SERVER
 	ended server "$2"
 }
 
+# bats test_tags=core
 @test "GPUs at both ends: every cell in both directions, the data right, a verdict" {
 	local direction name route
 	read -r route _ < <(routes)
@@ -48,6 +49,7 @@ both_ended() { # CLIENT SERVER
 		.gpu_ends.client.gpu and .gpu_ends.server.direct and .experiment.windows == 3'
 }
 
+# bats test_tags=core
 @test "a GPU at one end only: its one-sided cells, and copies at that end" {
 	driver none
 	server gdr_bw
@@ -94,6 +96,7 @@ both_ended() { # CLIENT SERVER
 	[[ $(grep -c 'cannot open' client.err) == 1 ]] || fail 'not once'
 }
 
+# bats test_tags=core
 @test "wrong data fail, however fast they came: status 5, the cell and the first wrong byte" {
 	local copy; local -x cell
 	# Copies in: the data of `read`, the poison of `write`, the data and the poison of `staged`, and what `staged` brings.
@@ -163,6 +166,7 @@ signalled() {
 	json c.json '.error.exit_status == 3 and .verdict.level == "PASS"'
 }
 
+# bats test_tags=core
 @test "interrupted before: what was measured is shown, but no verdict is no success" {
 	signalled client TERM 0 -D 100 --windows 2
 	ended client 143

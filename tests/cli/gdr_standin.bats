@@ -54,6 +54,7 @@ both_ended() { # CLIENT SERVER
 	json client.out '.verdict.level == "PASS"'
 }
 
+# bats test_tags=core
 @test "several QPs" {
 	driver
 	server gdr_bw
@@ -115,6 +116,7 @@ hit() {
 	json c.json '.error.exit_status == 5 and .verdict.cause == "data"'
 }
 
+# bats test_tags=core
 @test "a call of CUDA's driver fails, at either end: named, the peer hears of it, nothing hangs" {
 	local side other call after ends
 	for side in client server; do
@@ -147,6 +149,7 @@ hit() {
 	json c.json '.error.completion_status == "remote access error" and .error.vendor_error == 81 and .error.from_peer'
 }
 
+# bats test_tags=core
 @test "a process, a port, a device dies in a run of gdr_bw: the other end says so, nothing hangs" {
 	local side other n
 	for side in client server; do

@@ -12,6 +12,7 @@ setup_file() { need_device; }
 
 few=(-n 40 -s 256)
 
+# bats test_tags=core
 @test "GPU memory at either end or both, in every test; the document says where and by which way" {
 	local program best
 	read -r best _ < <(routes)
@@ -66,6 +67,7 @@ few=(-n 40 -s 256)
 	done <report
 }
 
+# bats test_tags=core
 @test "--verify copies GPU memory out, and compares it" {
 	local program
 	driver

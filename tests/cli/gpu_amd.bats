@@ -47,6 +47,7 @@ amd_sysfs() {
 	ended cli 2
 }
 
+# bats test_tags=core
 @test "its memory in every test, by each release of ROCm" {
 	local program kind
 	for kind in hip hip-7; do
@@ -89,6 +90,7 @@ no_gpu() {
 	no_gpu 'libcuda.so.1'
 }
 
+# bats test_tags=core
 @test "a route that does not work says why, and another is used" {
 	amd_driver hip-old
 	server write_bw
@@ -109,6 +111,7 @@ no_gpu() {
 	says client.err 'no direct path' 'cannot export dma-bufs'
 }
 
+# bats test_tags=core
 @test "memory that the driver moved to the host's is no GPU memory" {
 	amd_driver
 	amd_sysfs

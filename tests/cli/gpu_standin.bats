@@ -40,6 +40,7 @@ few=(-n 40 -s 256)
 	ended cli 2
 }
 
+# bats test_tags=core
 @test "Data Direct where it is asked for, in every test; else it says what it needs" {
 	local program
 	driver
@@ -91,6 +92,7 @@ no_gpu() {
 	no_gpu 'no GPU'
 }
 
+# bats test_tags=core
 @test "never another GPU than the one that is named" {
 	local wish
 	driver
@@ -124,6 +126,7 @@ no_gpu() {
 	waits_on
 }
 
+# bats test_tags=core
 @test "a copy that fails, memory that runs out: the call and its result" {
 	driver
 	export SIMCUDA_FAIL=cuDeviceGetCount:1+:999

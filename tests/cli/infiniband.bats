@@ -27,6 +27,7 @@ document() { # FILTER PROGRAM ARG…
 	says client.err 'LID 0x3'
 }
 
+# bats test_tags=core
 @test "InfiniBand: a GRH where the port demands one, and where -x asks for it" {
 	on "$ib grh"
 	document '.ends.client.gid_index == 0 and .ends.client.gid_type == "IB"' send_lat
@@ -83,6 +84,7 @@ document() { # FILTER PROGRAM ARG…
 	says client.err 'different link layers'
 }
 
+# bats test_tags=core
 @test "no kind of GID in common" {
 	on 'sim0 gid.0=v2/10.0.0.1'
 	server send_lat
@@ -103,6 +105,7 @@ document() { # FILTER PROGRAM ARG…
 	json c.json '.ends.client.gid_type == "RoCE v2 IPv6" and .ends.client.gid_index == 3'
 }
 
+# bats test_tags=core
 @test "several devices: the first ACTIVE one, or the one that is named" {
 	on "ib0 link=ib lid=1 state=INIT; sim1 gid.0=v2/127.0.0.1; sim2 gid.0=v2/127.0.0.1 speed=HDR"
 	document '.ends.client.device == "sim1"' send_lat
@@ -115,6 +118,7 @@ document() { # FILTER PROGRAM ARG…
 	document '.status == "ok"' send_bw -q 3 -s 65536
 }
 
+# bats test_tags=core
 @test "a device without inline data" {
 	on 'sim0 inline=0 gid.5=v2/127.0.0.1'
 	document '.effective.inline_bytes == 0' send_lat

@@ -36,6 +36,7 @@ running() {
 	ended server 0 # that is how it ends
 }
 
+# bats test_tags=core
 @test "the other end is not killed, and says who was; of messages, too" {
 	server send_bw
 	running -n 100000000
@@ -56,6 +57,7 @@ running() {
 	row server.out
 }
 
+# bats test_tags=core
 @test "a client shows its row and dies of SIGTERM and SIGHUP, too: a scheduler that ends a job sees no success" {
 	local signal
 	for signal in TERM HUP; do

@@ -41,6 +41,7 @@ need_no_cm() {
 	[[ ${words[6]} == - ]] || fail "${words[*]}"
 }
 
+# bats test_tags=core
 @test "nothing given: rdma_cm it is, and where that is not, what to do; -R is not spoken of" {
 	local program
 	need_no_cm
@@ -118,6 +119,7 @@ need_no_cm() {
 	says client.err "different transports: RoCE on the server's sim0"
 }
 
+# bats test_tags=core
 @test "two devices, one of them iWARP: both are connected by rdma_cm" {
 	need_no_cm
 	on "sim1 gid.0=v2/127.0.0.1; $iwarp"

@@ -15,6 +15,7 @@ always='.schema_version == 3 and (.generator | startswith("rdmark ")) and (.test
 	and .finished_utc >= .started_utc and has("status") and has("error") and has("experiment")
 	and has("effective") and has("ends") and has("results")'
 
+# bats test_tags=core
 @test "--json to stdout: the one document, no table, in every test" {
 	local program
 	for program in "${measuring_programs[@]}"; do
@@ -38,6 +39,7 @@ loaded_rdma_core() {
 	readlink -f "$library" | sed -n 's/.*libibverbs\.so\.[0-9]*\.[0-9]*\.\([0-9.]*\)$/\1/p'
 }
 
+# bats test_tags=core
 @test "both ends say what they run on and how they were started, in both documents" {
 	server send_bw --json=s.json --numa none
 	client send_bw -n 20 "--json=two words.json"
@@ -127,6 +129,7 @@ loaded_rdma_core() {
 	json c.json '[.results[].message_bytes] == [range(1; 24) | pow(2; .)]'
 }
 
+# bats test_tags=core
 @test "-H: the histogram has every sample" {
 	pair send_lat -n 200 -H --json=c.json
 	json c.json '.results[0] | ([.latency_histogram_us[][2]] | add) == 200
@@ -143,6 +146,7 @@ loaded_rdma_core() {
 	says client.err '--histogram is ignored without --json'
 }
 
+# bats test_tags=core
 @test "a run that fails still gives a document, with the error and both exit statuses" {
 	server send_bw --max-duration 4 --json=s.json # from the hello on: it has to come to a round in that time
 	client send_bw -n 1000000000
@@ -160,6 +164,7 @@ loaded_rdma_core() {
 	json s.json "$always"' and .status == "ok" and .error == null and (.results | length) == 1'
 }
 
+# bats test_tags=core
 @test "--json replaces the file as a whole and leaves nothing beside it" {
 	echo old >c.json
 	pair send_lat -n 5 --json=c.json
@@ -187,6 +192,7 @@ loaded_rdma_core() {
 	done
 }
 
+# bats test_tags=core
 @test "--interval: lines that are JSON each, the last one the document" {
 	pair write_bw -D 0.5 -s 64 --interval 0.1 --json
 	# How many there are is the machine's affair, as those that come late are one: together they are the run.
@@ -327,6 +333,7 @@ loaded_rdma_core() {
 	[[ $(grep -c '^write_lat,client,' c.csv) == 23 ]] || fail 'not 23 rows'
 }
 
+# bats test_tags=core
 @test "--csv=FILE: rows are added to a file of the same columns; another is refused, and not touched" {
 	local n
 	for n in 1 2 3; do
@@ -445,6 +452,7 @@ perftest_json() {
 		and .t_avg > 0 and has("t_stdev") and .percentile_99 > 0 and .["percentile_99.9"] > 0'
 }
 
+# bats test_tags=core
 @test "--out_json: the file's name is perftest's, and with -a the last row is in it" {
 	pair write_bw -n 2 -a --out_json
 	perftest_json perftest_out.json

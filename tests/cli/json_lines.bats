@@ -47,6 +47,7 @@ lines() {
 		and $lines[-1].intervals == $all' -s --slurpfile lines c.jsonl
 }
 
+# bats test_tags=core
 @test "--json-lines: a run that failed or was interrupted has its line" {
 	start_client_of_none c.jsonl
 	ended cli 4
@@ -75,6 +76,7 @@ start_client_of_none() {
 	finish cli
 }
 
+# bats test_tags=core
 @test "--json-lines: several runs at the same time; a line that was not finished spoils no other" {
 	local n
 	server send_bw --persistent --auth=none --json-lines=s.jsonl

@@ -32,6 +32,7 @@ kill_and_see() {
 
 in_time() { within "$1" 25; }
 
+# bats test_tags=core
 @test "the client is killed while it connects: the server serves the next one" {
 	local program
 	for program in "${programs[@]}"; do
@@ -46,6 +47,7 @@ in_time() { within "$1" 25; }
 	done
 }
 
+# bats test_tags=core
 @test "the server is killed while it connects: the client exits 3" {
 	local program
 	for program in "${programs[@]}"; do
@@ -64,7 +66,7 @@ running() {
 	until_says client.err '^rdmark: [0-9.]* s: '
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "the client is killed during the run: the server exits 3 and keeps what it has" {
 	local program
 	for program in "${programs[@]}"; do
@@ -76,7 +78,7 @@ running() {
 	done
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "the server is killed during the run: the client exits 3 and says what it has, in no row" {
 	local program
 	for program in "${programs[@]}"; do
@@ -102,6 +104,7 @@ running() {
 # The column of that name in the last row of the CSV in FILE.
 status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["status"] }' "$1"; }
 
+# bats test_tags=core
 @test "the client is killed during the report: the server exits 3" {
 	local program
 	for program in "${programs[@]}"; do
@@ -153,7 +156,7 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	within server 20
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "the connection is cut off while RDMA goes on: who notices first says so, the other one that it is lost" {
 	local program end patience=8
 	[[ ! ${RDMARK_PRELOAD-} ]] || patience=4 # a process, no machine: it is not that slow
@@ -175,7 +178,7 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	done
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "SIGINT on the client during the run: both print what was measured; it dies of it, the server exits 0" {
 	local program
 	for program in "${programs[@]}"; do
@@ -260,6 +263,7 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	[[ ${#rows[@]} == 0 ]] || fail 'a row without a measurement'
 }
 
+# bats test_tags=core
 @test "SIGTERM on the server before anything is measured: both end, and say who was interrupted" {
 	server send_lat --timeout 6
 	proxy

@@ -41,7 +41,6 @@ labelled() {
 	labelled '0 0' write_bw -q 2
 }
 
-# bats test_tags=rxe
 @test "several are the QPs' in turn, over all threads" {
 	labelled '1 2 3 1 2' write_bw -q 5 --flow_label 1,2,3
 	says client.err 'rdmark: flow labels 1, 2, 3, for the QPs in turn'
@@ -52,6 +51,7 @@ labelled() {
 	labelled '5 1048575' write_bw -b -q 2 --flow_label 5,0xfffff
 }
 
+# bats test_tags=core
 @test "of threads: the document says which labels are whose" {
 	order=(sort)
 	labelled '1 2 3 4' write_bw --threads 4 --flow_label 1,2,3,4
@@ -75,6 +75,7 @@ labelled() {
 	labelled 0 send_bw -c UD -q 2
 }
 
+# bats test_tags=core
 @test "with a sweep of QPs: dealt anew for each" {
 	labelled '1 2 1 2 3' write_bw -q 2,3 --flow_label 1,2,3
 	json c.json '.results | length == 2'
@@ -102,6 +103,7 @@ labelled() {
 	serves_next write_bw --flow_label 1,2
 }
 
+# bats test_tags=core
 @test "a client's labels that are none are refused, and the next one is served" {
 	listen_in write_bw
 	jq -c '. as $m | ([], [1], [1, "x"], [1, -1], [1, 1048576], [1, [2]], {"0": 1}, [range(65)]) as $bad

@@ -9,7 +9,6 @@ load ../lib/rdmark
 
 setup_file() { need_device; }
 
-# bats test_tags=rxe
 @test "never faster than it says, to the last message" {
 	local program
 	for program in "${latency_programs[@]}"; do
@@ -24,6 +23,7 @@ setup_file() { need_device; }
 	done
 }
 
+# bats test_tags=core
 @test "sleeping, over UC and UD, every sample, a pause as long as the timeout allows" {
 	pair send_lat -e -n 20 --latency_rate 100
 	pair send_lat -c UD -n 20 --latency_rate 100

@@ -20,6 +20,7 @@ over() {
 	ended server 0
 }
 
+# bats test_tags=core
 @test "--max-qps, --max-memory, --max-duration: option, asked, allowed, on both ends" {
 	local option asked allowed
 	local -a ask
@@ -56,6 +57,7 @@ over() {
 	over
 }
 
+# bats test_tags=core
 @test "a server that refuses while the client still allocates: the client has the reason, not a lost connection" {
 	local refused='{"type":"error","code":"usage","phase":"registering memory","call":"--max-memory: too much","errno":0,"text":"","cause":"","fix":""}'
 	listen_in
@@ -74,6 +76,7 @@ over() {
 	over
 }
 
+# bats test_tags=core
 @test "a run that turns out to be longer than --max-duration is ended, and the next one is served" {
 	local program
 	for program in "${programs[@]}"; do

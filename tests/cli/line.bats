@@ -35,6 +35,7 @@ start_next() {
 	until_says "$1.err" 'the server is busy with'
 }
 
+# bats test_tags=core
 @test "each hears whom the server serves, and is served when that is over" {
 	server write_bw --persistent
 	start_long
@@ -62,6 +63,7 @@ start_next() {
 	over
 }
 
+# bats test_tags=core
 @test "who waits longer than --connect-timeout ends with 4, whatever its --timeout is" {
 	server write_bw --persistent
 	start_long
@@ -110,6 +112,7 @@ start_next() {
 	says server.err 'different tests' '--size' 'different versions' 'not a hello' 'GET /'
 }
 
+# bats test_tags=core
 @test "a server that stays is ended: who waits looks for the next one" {
 	server write_bw --persistent
 	start_long
@@ -132,6 +135,7 @@ start_next() {
 	says second.err 'No server listens'
 }
 
+# bats test_tags=core
 @test "who waits comes just when the server ends, and is answered nothing: no server listens" {
 	fake_server hear hello say '{"type":"busy","with":"10.0.0.9:5"}' again hear hello reset
 	start second write_bw -p "$port" --connect-timeout 2 "$host"

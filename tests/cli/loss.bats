@@ -99,6 +99,7 @@ at_most() {
 	at_most 1 6 10 write_bw -c UC --write_with_imm -n 1000 -r 4096
 }
 
+# bats test_tags=core
 @test "bandwidth: on several QPs and threads, by thread" {
 	lossy $none 4 send_bw -c UD -q 2 --threads 2 -n 200 -s 64 -t 50 --warmup 0 -r 4096
 	json c.json '(.results[0].lost == 200) and ([.results[].by_thread[] | select(.measured_by == "client") | .lost] | add) == 200'
@@ -109,6 +110,7 @@ at_most() {
 	json c.json '[.results[] | ends.lost, .lost] == [50, 40, 90]'
 }
 
+# bats test_tags=core
 @test "bandwidth: reversed" {
 	SIMVERBS_FAULT=drop:8 server send_bw
 	client send_bw --reversed -c UC -n 200 -s 64 -t 50 --warmup 0 -r 4096 --json=c.json
@@ -126,6 +128,7 @@ at_most() {
 	json c.json '.results[0].lost == 30'
 }
 
+# bats test_tags=core
 @test "latency: pings and pongs that are lost are sent again, and are no samples" {
 	local program
 	for program in 'send_lat -c UD' 'send_lat -c UD --latency_rate 2000' 'send_lat -c UC' 'write_lat -c UC' 'send_lat -e -c UD' \
@@ -179,6 +182,7 @@ at_most() {
 	json c.json '.results[0].messages == 300'
 }
 
+# bats test_tags=core
 @test "a peer that gets nothing: the deadline holds, nothing is sent again for ever" {
 	SIMVERBS_FAULT=drop:1 server send_lat --timeout 20 # the client's is over first, even if the client is held up
 	client send_lat -c UD --timeout 2
@@ -188,6 +192,7 @@ at_most() {
 	((status[server] != 0))
 }
 
+# bats test_tags=core
 @test "receives that are not there lose messages, too" {
 	lossy $none $none send_bw -c UD -n 1000 -s 64 --json=c.json
 	json c.json '.results[0] | of("server") as $came | $came.messages + ($came.lost // 0) == 1000'

@@ -41,6 +41,7 @@ list() {
 	((status[client] == 0 && status[server] == 0))
 }
 
+# bats test_tags=core
 @test "machines: one that does not exist, and a line that means nothing" {
 	run -2 "$root/tests/standin/topologies/make" nowhere here
 	[[ $output == *"NAME is one of"*" pix "* ]]

@@ -169,8 +169,8 @@ ci() {
 	local untagged
 	untagged='
 		FNR == 1 { san = 0 }
-		/^# bats file_tags=/ { san = /san/ }
-		/^# bats test_tags=/ { plain = /plain/ }
+		/^# bats file_tags=/ { san = /san/; core = /core/ }
+		/^# bats test_tags=/ { plain = /plain/ && !core && !/core/ }
 		/^}/ { plain = 0 }
 		san && !plain && /^\tnot_sanitized / { print FILENAME ": " FNR }'
 	[[ ! $(awk "$untagged" "$top"/tests/cli/*.bats) ]] || fail "$(awk "$untagged" "$top"/tests/cli/*.bats)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,san,long
+# bats file_tags=standin,san,long,core
 # shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
 # Completions that fail, come late or never; ports, devices and processes that die.

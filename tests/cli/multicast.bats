@@ -69,6 +69,7 @@ group_of() {
 	ended client 6
 }
 
+# bats test_tags=core
 @test "with all the rest: the other way, threads, sizes, events, runs, CQs" {
 	pair send_bw -g 2 --reversed -n 100 --json=c.json
 	group_of 2 100
@@ -119,6 +120,7 @@ group_of() {
 	says client.out 'Send BW Multicast Test' ' MultiCast runs on UD!' ' MGID: 00:00:00:00:00:00:00:00:00:00:255:255:239:01:02:03'
 }
 
+# bats test_tags=core
 @test "a QP that the device does not attach ends the run at both ends" {
 	export SIMVERBS_FAIL='ibv_attach_mcast:2:ENOMEM'
 	server send_bw

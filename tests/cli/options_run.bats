@@ -17,7 +17,7 @@ with() {
 	row client.out
 }
 
-# bats test_tags=rxe
+# bats test_tags=core
 @test "-t, -l, -Q: depth, posts and moderation as given; a moderation that cannot be is cut" {
 	with '.effective.tx_depth == 16 and .effective.cq_mod <= 4' send_bw -t 16
 	with '.effective.cq_mod == 8' write_bw -t 64 -Q 8
@@ -29,7 +29,6 @@ with() {
 	with '.experiment.post_list == 7 and .results[0].messages == 40' write_bw -t 32 -l 7
 }
 
-# bats test_tags=rxe
 @test "-t 1 and -r 1: the shallowest queues" {
 	with '.results[0].messages == 40' send_bw -t 1 -r 1
 	with '.results[0].messages == 40' send_lat -t 1 -r 1
@@ -59,7 +58,7 @@ with() {
 	with '.effective.mtu_bytes == ([.ends[].active_mtu_bytes] | min)' send_lat
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "-I: inline as given, 0 turns it off, more than the device has is refused" {
 	with '.effective.inline_bytes == 0' send_lat -I 0
 	with '.effective.inline_bytes >= 64' write_lat -I 64
@@ -121,7 +120,6 @@ with() {
 	ended server 0
 }
 
-# bats test_tags=rxe
 @test "-i: the port there is, and one there is not" {
 	with '.ends.client.port == 1' send_lat -i 1
 	start cli send_bw -d "$DEVICE" -i 77
@@ -152,6 +150,7 @@ with() {
 	says cli.err '-x/--gid-index' 65535 'Fix: '
 }
 
+# bats test_tags=core
 @test "-x on the server: an empty index is told to both" {
 	server send_lat -x "$GID_EMPTY"
 	client send_lat -n 5
@@ -188,7 +187,6 @@ with() {
 	! grep -E '[[:space:]]$' cli.out || fail 'blanks at the end'
 }
 
-# bats test_tags=rxe
 @test "messages larger than the port takes: exit 2, the limit is named, without a server" {
 	start cli write_bw -s 1T -p 1 --connect-timeout 60 "$host"
 	finish cli

@@ -11,6 +11,7 @@ load ../lib/players
 
 setup_file() { need_device; }
 
+# bats test_tags=core
 @test "every pair in both directions, and what the lines say of the run" {
 	local i
 	hosts 4
@@ -64,6 +65,7 @@ setup_file() { need_device; }
 	rows 'map(select(.kind == "pair")) | length == 2'
 }
 
+# bats test_tags=core
 @test "a device that one host lacks is that host's: it plays on, and says so as a server and as a client" {
 	local i both='sim count=2 link=ib lid=5'
 	hosts 3
@@ -155,6 +157,7 @@ setup_file() { need_device; }
 	rows 'map(select(.kind == "done")) | length == 64 and all(.cpu_s / (3 * 4) < 0.01)'
 }
 
+# bats test_tags=core
 @test "nobody reads the lines: the player ends, also if it has nothing to write" {
 	local i pairs
 	hosts 3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,rxe,san
+# bats file_tags=standin,rxe,san,core
 # shellcheck disable=SC2154 # what lib/rdmark.bash sets
 #
 # rdmark-pairs over whatever device there is: three nodes that are this host, all pairs, and the verdict.

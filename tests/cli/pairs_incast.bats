@@ -60,6 +60,7 @@ judged() {
 	judged 6 '.incast.reach_of == "best"' old
 }
 
+# bats test_tags=core
 @test "incast: run on six nodes: the senders of each round" {
 	local i first=$((12000 + RANDOM % 100 * 40)) begin=$((EPOCHSECONDS + 4))
 	for i in 0 1 2 3 4 5; do echo "p$i 127.0.0.1:$((first + 4 * i))"; done >hosts

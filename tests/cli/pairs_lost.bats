@@ -15,6 +15,7 @@ setup_file() {
 	cc -shared -fPIC -o clock.so "$lib/clock.c"
 }
 
+# bats test_tags=core
 @test "a slow one, one that never came, one killed, one without a link, one stopped, a wrong clock: each is in the lines" {
 	local i good='all(.from, .to; IN("p0", "p1", "p7", "p8"))'
 	hosts 9
@@ -83,6 +84,7 @@ setup_file() {
 	jq -es '.[-1] | .kind == "done" and .rounds < 100' p0.out
 }
 
+# bats test_tags=core
 @test "a server that dies is started again, and the lines say so" {
 	hosts 2
 	rounds 5

@@ -11,6 +11,7 @@ load ../lib/players
 
 setup_file() { need_device; }
 
+# bats test_tags=core
 @test "a plan is what is measured: both ways, by slot and part, with the rate of each port; who is in no slot does nothing" {
 	local i
 	hosts 5

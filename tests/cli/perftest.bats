@@ -17,6 +17,7 @@ ib_names() {
 	done
 }
 
+# bats test_tags=core
 @test "latency: banner, addresses and row on either side's stdout; never the letters BW" {
 	local program file
 	ib_names
@@ -82,6 +83,7 @@ labelled() {
 	labelled 1 ON OFF
 }
 
+# bats test_tags=core
 @test "a run that fails while it warms up: the banner is whole all the same" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'needs a fault on demand'
 	ib_names
@@ -128,6 +130,7 @@ labelled() {
 	positive "${row[@]}"
 }
 
+# bats test_tags=core
 @test "-U: the samples come after '#, usec'" {
 	ib_names
 	pair ./ib_write_lat -n 12 -U
@@ -156,6 +159,7 @@ labelled() {
 	says client.out 'remote address:'
 }
 
+# bats test_tags=core
 @test "the two forms understand each other" {
 	ib_names
 	server ./ib_send_bw

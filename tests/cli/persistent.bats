@@ -20,6 +20,7 @@ over() { # the server is told to end, and does
 # Descriptors that the server has open.
 descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 
+# bats test_tags=core
 @test "clients one after another, each with an experiment of its own; SIGTERM ends it with 0" {
 	local program
 	for program in "${programs[@]}"; do
@@ -37,6 +38,7 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 	done
 }
 
+# bats test_tags=core
 @test "stopped between two rounds: its client hears why, and is interrupted, not failed" {
 	mkfifo rows
 	exec {reader}<>rows
@@ -74,6 +76,7 @@ descriptors() { ls "/proc/${pid[server]}/fd" | wc -l; }
 		.[8].experiment.qp == 1' s.json || fail "$(<s.json)"
 }
 
+# bats test_tags=core
 @test "strangers, a wrong client, one that is killed: the next one is served" {
 	listen_in write_bw
 	server write_bw --persistent
@@ -117,6 +120,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 	says server.err 'different versions'
 }
 
+# bats test_tags=core
 @test "one that stalls, wherever in its session: dropped after --timeout, the next one is served" {
 	listen_in
 	local name round='{"type":"round","message_bytes":2,"target":5,"warmup":false}'
@@ -144,6 +148,7 @@ wait_for_run() { until_says client.err ', MTU '; }
 	done
 }
 
+# bats test_tags=core
 @test "a signal while a client is served: what was measured is shown, both end with 0" {
 	server send_bw --persistent
 	start_client send_bw -D 30 --interval 0.1
@@ -209,6 +214,7 @@ stopped() {
 	says_no next.err --persistent # that one could be reached
 }
 
+# bats test_tags=core
 @test "a signal that its client does not survive: the server ends with 0, the document says what became of the client" {
 	local round='{"type":"round","message_bytes":2,"target":1000000,"warmup":false}'
 	listen_in write_bw
@@ -331,6 +337,7 @@ answered_client_of() {
 	says client.err '--wait cannot be used in a client'
 }
 
+# bats test_tags=core
 @test "--wait: who comes in time is served; after that a server that stays waits anew" {
 	server send_lat --wait 5
 	client send_lat -n 5

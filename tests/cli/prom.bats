@@ -110,7 +110,6 @@ number() {
 	[[ $(awk '/^rdmark_(up|exit_status|thresholds_met)/ { print $NF }' c.prom | paste -sd ' ') == '1 6 0' ]] || fail "$(<c.prom)"
 }
 
-# bats test_tags=rxe
 @test "on a device, whatever it is: datagrams that were lost, and the uncertainty" {
 	pair send_bw -c UD -D 0.5 -s 1k --json=c.json
 	prom c.prom c.json

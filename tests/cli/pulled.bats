@@ -136,6 +136,7 @@ blames() {
 	done
 }
 
+# bats test_tags=core
 @test "on the stand-in: a server that stays outlives a fatal error of the device" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
 	SIMVERBS_FAULT=device_fatal:50 server send_bw --persistent --timeout 4

@@ -122,6 +122,7 @@ count() {
 # tree DIR: a sysfs of the stand-in's devices in DIR.
 tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 
+# bats test_tags=core
 @test "retransmissions, losses, timeouts, a receiver that was not ready: the share, and whose" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'the counters of a real port cannot be set'
 	tree "$PWD/tree"
@@ -184,6 +185,7 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	(($(grep -o retransmissions client.err | grep -c .) == 1)) || fail 'said twice'
 }
 
+# bats test_tags=core
 @test "threads: each has its own, and the row the worst of them" {
 	pair write_bw --threads 2 -D 0.3 -s 64 --json=c.json
 	json c.json '[.results[].by_thread[].quality] as $q | ($q | length) == 2

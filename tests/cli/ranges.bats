@@ -38,6 +38,7 @@ lies() {
 	echo "# ${*:2}: $n numbers; $said" >&3
 }
 
+# bats test_tags=core
 @test "a bandwidth test: numbers that are too low" { lies -9000000000000000000 send_bw; }
 
 # bats test_tags=long

@@ -55,7 +55,6 @@ setup_file() {
 	pair send_lat --latency_rate 1k -D 0.3
 }
 
-# bats test_tags=rxe
 @test "a priority below the peer's is no standstill, with a schedule neither" {
 	local arguments
 	for arguments in 'write_lat -n 20' 'write_lat -n 20 --latency_rate 1k' 'send_bw -n 1000 --rate_limit 1'; do

@@ -31,6 +31,7 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	and $runs[$s.median_run - 1][$figure] == $sorted[($n - 1) / 2 | floor]
 	and ($n == 1 or ($is.cv_percent | near($v | cv_percent; 1e-6))))'
 
+# bats test_tags=core
 @test "bandwidth: a record for each run at either end, a row and a summary for the size" {
 	both send_bw -n 200 -s 4096 --repeat 5 --report_gbits
 	json c.json "$agrees" --arg figure bandwidth_gbps
@@ -108,6 +109,7 @@ sure_or_why() {
 	fi
 }
 
+# bats test_tags=core
 @test "--until-stable: it ends, and says what became of it" {
 	both send_bw -n 50 -s 64 --until-stable 100
 	aimed 100 150
@@ -160,6 +162,7 @@ sure_or_why() {
 	json c.json "$agrees" --arg figure bandwidth_gbps
 }
 
+# bats test_tags=core
 @test "both directions, the other one, several threads: what is judged is their sum, at both ends" {
 	# A run in which they never ran at the same time has no rate, and is in none of these.
 	local both_ways='.summaries[0] as $s | [.results[] | select(.measured_by == "both") | .bandwidth_gbps]
@@ -210,6 +213,7 @@ sure_or_why() {
 	row server.out 5
 }
 
+# bats test_tags=core
 @test "a peer that dies between: the runs until then are shown" {
 	server send_bw --json=s.json
 	start_client send_bw -D 0.2 -s 64 --repeat 10000 --interval 0.1

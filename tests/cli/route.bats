@@ -25,6 +25,7 @@ ends() {
 	${after:-finish server}
 }
 
+# bats test_tags=core
 @test "--pkey_index at one end: the other finds the partition, at another index" {
 	ends "$ib pkey=0x7fff pkey1=0x8005" "$ib pkey=0x8005 pkey1=0xffff" -- --pkey_index 0
 	ended client 0
@@ -104,6 +105,7 @@ ends() {
 	says client.err --ipv6
 }
 
+# bats test_tags=core
 @test "--report-counters: of both ends, as rdmark and drivers call them, and all" {
 	local counter name rows_of row
 	export RDMARK_SYSFS=$PWD/sys

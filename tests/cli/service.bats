@@ -22,6 +22,7 @@ refused() {
 	says second.err "--pidfile: $1 " "${@:2}" 'Fix: '
 }
 
+# bats test_tags=core
 @test "--pidfile: the process id when clients can connect; gone at the end" {
 	local program
 	for program in 'send_lat --persistent' 'rdmark server'; do
@@ -83,6 +84,7 @@ refused() {
 	over
 }
 
+# bats test_tags=core
 @test "--logfile: what went to standard error, appended; nothing is lost when it is copied and truncated" {
 	printf 'before\n' >s.log
 	server 'rdmark server' --logfile s.log

@@ -7,6 +7,7 @@
 
 load ../lib/rdmark
 
+# bats test_tags=core
 @test "SIGINT waits for what is under way, a second one does not" {
 	server send_bw --timeout 60
 	proxy

@@ -66,6 +66,7 @@ limited() {
 		--arg by "$1" --arg code "$2" --arg where "$3" --argjson stood "$4"
 }
 
+# bats test_tags=core
 @test "each end tells what changed at its port, under one name for each meaning; the other end knows it" {
 	made mine
 	made theirs
@@ -124,6 +125,7 @@ limited() {
 	json c.json '.results[0].snapshot.client[0].unknown.no_netdev | index("pause_received_us") and index("fcs_errors")'
 }
 
+# bats test_tags=core
 @test "both directions, sizes, runs and devices: each result has its own" {
 	export SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1; sim1 gid.0=v2/127.0.0.1'
 	made mine
@@ -206,6 +208,7 @@ aer() {
 	put "$dir/aer_dev_correctable" $'RxErr 0\n'"TOTAL_ERR_COR $2"
 }
 
+# bats test_tags=core
 @test "PCIe errors of the server's adapter during the run: named; those before it, and those that nobody counts, are not" {
 	made mine
 	made theirs

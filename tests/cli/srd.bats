@@ -39,6 +39,7 @@ ran() {
 	json c.json '[.results[] | [.message_bytes, .messages]] == [[8192, 96], [8192, 192], [8192, 96], [8192, 192]]'
 }
 
+# bats test_tags=core
 @test "-c SRD: several QPs and threads, both directions, lists, a schedule, events" {
 	local operation
 	for operation in send write read; do
@@ -103,6 +104,7 @@ ran() {
 	ran write_bw -n 100 --write_with_imm --verify=500
 }
 
+# bats test_tags=core
 @test "--verify: a loss and a wrong byte are" {
 	local operation fault
 	for operation in send write; do
@@ -150,6 +152,7 @@ refused() {
 	ended server 77
 }
 
+# bats test_tags=core
 @test "an EFA and another device: refused at both ends" {
 	server send_bw
 	SIMVERBS_DEVICES=$roce refused 77 'RC is not supported on efa_0, which is EFA' send_bw

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,san
+# bats file_tags=standin,san,core
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # Peers that are no rdmark, or a broken one. A server drops them and serves the next real client;

@@ -17,7 +17,7 @@ over() { # the server is told to end, and does
 	ended server 0
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "rdmark server serves the clients of every program, and logs a line for each" {
 	local sizes='-a' last='8 MiB' count='23 sizes'
 	# WRITEs of MiBs come to a standstill on soft-RoCE in a busy machine
@@ -86,6 +86,7 @@ over() { # the server is told to end, and does
 	says server.err ' gdr_bw: served'
 }
 
+# bats test_tags=core
 @test "while a client is served, clients of other tests wait for it" {
 	server 'rdmark server'
 	start_client write_bw -D 30
@@ -102,6 +103,7 @@ over() { # the server is told to end, and does
 	says server.err ' write_bw: interrupted, 64 KiB' ' send_lat: 2 B' ' send_bw: 64 KiB'
 }
 
+# bats test_tags=core
 @test "one signal while it serves a client: both end with 0, what was measured is shown" {
 	server 'rdmark server'
 	start_client send_bw -D 30 --interval 0.1
@@ -113,7 +115,6 @@ over() { # the server is told to end, and does
 	row server.out
 }
 
-# bats test_tags=rxe
 @test "whatever becomes of a client, the next one of another test is served" {
 	server 'rdmark server'
 	start_client send_bw -D 30
@@ -157,6 +158,7 @@ over() { # the server is told to end, and does
 	over
 }
 
+# bats test_tags=core
 @test "a test that is none of the suite's starts nothing, whatever is said" {
 	local name
 	listen_in write_bw

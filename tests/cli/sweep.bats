@@ -13,6 +13,7 @@ setup_file() { need_device; }
 # The first fields of the rows of FILE, by blanks, without the header.
 rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i < n ? " " : "\n" }' "$1"; }
 
+# bats test_tags=core
 @test "a list and a range: one header, a row for each, at both ends; the option given last is the fastest" {
 	server send_bw --json=s.json
 	client send_bw -n 20 -q 1,4 -s 64:1k:x4 --json=c.json --csv=c.csv
@@ -63,6 +64,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	grep -q ',$' one.csv || fail 'a CSV row without a sweep has an empty last field'
 }
 
+# bats test_tags=core
 @test "both directions, threads, a transport; --repeat, and its summaries" {
 	pair write_bw -b -n 20 -c RC,UC --threads 1,2 --json=c.json
 	[[ $(rows client.out 2) == $'RC 1\nRC 2\nUC 1\nUC 2' ]] || fail 'rows'
@@ -113,6 +115,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	[[ $(rows client.out 2) == '1 65536' ]] || fail 'what was measured is shown'
 }
 
+# bats test_tags=core
 @test "what the server refuses is named, and what was measured is kept" {
 	server send_bw --max-qps 2
 	client send_bw -n 20 -q 1,2,3 --json=c.json --csv=c.csv
@@ -136,6 +139,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	says client.err 'at -q 1: 64 B, ' '2 of 2 rows'
 }
 
+# bats test_tags=core
 @test "an interrupted sweep keeps its rows, and starts no other" {
 	server send_bw
 	start_client send_bw -n 20,1000000000,30 --json=c.json
@@ -160,6 +164,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 }
 
 # At both ends there is memory and a QP for one experiment only.
+# bats test_tags=core
 @test "sizes are measured on the same QPs and memory; what else varies has its own" {
 	local other
 	export SIMVERBS_FAIL=ibv_alloc_pd:2+:ENOMEM,ibv_create_qp:2+:ENOMEM,ibv_reg_mr:2+:ENOMEM
@@ -189,6 +194,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	json c.json '[.results[] | select(.measured_by == "client") | .message_bytes] == [64, 16777216]'
 }
 
+# bats test_tags=core
 @test "sizes that no client of ours lists, and rounds of none of them, are refused" {
 	local sizes
 	listen_in send_bw
@@ -210,6 +216,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 	done
 }
 
+# bats test_tags=core
 @test "a client that varies what is no option of the experiment is dropped" {
 	listen_in send_bw
 	jq -c '. + ({varied: ("qp", [], [7], ["colour"], ["port"], ["events"], ["qp", "qp"],

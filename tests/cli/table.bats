@@ -177,6 +177,7 @@ says_so() {
 	[[ $(grep -c $size client.out) == 1 ]]
 }
 
+# bats test_tags=core
 @test "-a: a row for each size from 2 B to 8 MiB, in all four tests" {
 	local program size file sizes wanted
 	for ((size = 2; size <= 8388608; size *= 2)); do
@@ -216,6 +217,7 @@ says_so() {
 	done
 }
 
+# bats test_tags=core
 @test "odd sizes: 1, 3, 4097 and 1 MiB + 1, in all four tests" {
 	local program size
 	for program in "${programs[@]}"; do
@@ -256,6 +258,7 @@ says_so() {
 	positive "${row[3]}"
 }
 
+# bats test_tags=core
 @test "-U and -H print every sample, -U in order of time, -H sorted" {
 	local program
 	for program in "${latency_programs[@]}"; do

@@ -40,6 +40,7 @@ shown_live() {
 	ended server 0
 }
 
+# bats test_tags=core
 @test "a live line on a terminal, which is gone at the end; the table is whole" {
 	local program unit
 	while read -r program unit; do
@@ -101,6 +102,7 @@ lines_fit() {
 	done < <(grep -v '^Script ' shown | sed 's/\x1b\[K//g' | tr '\r' '\n')
 }
 
+# bats test_tags=core
 @test "the table fits the terminal: fewer columns, under short heads" {
 	local columns heads program
 	while read -r columns program heads; do
@@ -177,6 +179,7 @@ lines_fit() {
 	[[ $(wc -l <client.err) == 1 && $(<client.err) == *". The peer's NIC must answer "*'. Fix: '* ]] || fail "$(<client.err)"
 }
 
+# bats test_tags=core
 @test "a note is wrapped at words on a terminal, with an indent; else it is one line" {
 	local columns=58
 	on_terminal send_bw -n 20 -s 64 -v

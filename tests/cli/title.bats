@@ -40,6 +40,7 @@ over() { # the server is told to end, and does
 	json s.jsonl 'map(.title) == ["the server", "the server"]' -s
 }
 
+# bats test_tags=core
 @test "a title is any text, of which no parser stumbles; control characters and other bytes are refused" {
 	local odd=$'"a\\b" {c}%s$(d)ü'
 	pair send_lat -n 20 --title "$odd" --json=c.json

@@ -20,6 +20,7 @@ setup_file() { need_device; }
 	says cli.err '--verify cannot be used with --use-srq' 'Fix: '
 }
 
+# bats test_tags=core
 @test "datagrams with an MR for each QP: their headers lie in it, too" {
 	pair send_bw -c UD --mr_per_qp -q 3 -n 50 -s 1024
 	pair send_lat -c UD --mr_per_qp -n 20
@@ -58,6 +59,7 @@ setup_file() { need_device; }
 	done
 }
 
+# bats test_tags=core
 @test "a schedule over CQs of each QP, and data verified over them" {
 	pair write_bw --rate_limit 1 -q 4 --own-cqs -n 50 -s 4096
 	pair send_bw -q 4 --own-cqs -n 50 -s 4096 --verify --json=c.json

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,rxe,san
+# bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # rdmark HOST: the tour of a host with one server; and rdmark list.
@@ -32,6 +32,7 @@ over() { # the server is told to end, and does
 	ended server 0
 }
 
+# bats test_tags=rxe
 @test "a line for each test, from one server; the documents in a file, which compares with itself" {
 	driver none
 	server 'rdmark server'
@@ -63,6 +64,7 @@ over() { # the server is told to end, and does
 	over
 }
 
+# bats test_tags=core
 @test "the options go to all tests as they are; one that refuses them says why, and the others run" {
 	driver none
 	server 'rdmark server'
@@ -81,6 +83,7 @@ over() { # the server is told to end, and does
 	over
 }
 
+# bats test_tags=core
 @test "a program that is killed has its line, and ends the tour" {
 	[[ ${RDMARK_PRELOAD-} == *simverbs* ]] || skip 'the stand-in kills it'
 	driver none
@@ -202,6 +205,7 @@ over() { # the server is told to end, and does
 	says tour.err "send_bw of $host was not measured"
 }
 
+# bats test_tags=core
 @test "Ctrl-C: the test that runs ends, and with it the tour" {
 	driver none
 	server 'rdmark server'
@@ -235,6 +239,7 @@ over() { # the server is told to end, and does
 	over
 }
 
+# bats test_tags=core
 @test "with a GPU the tour ends with gdr_bw's verdict, and list shows how far it is" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
 	driver

@@ -54,7 +54,7 @@ adds_up() {
 	json c.json '.experiment.connection == "UC"'
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "-c UC: messages of many packets" {
 	try send_bw -c UC -n 20 -s 256k --json=c.json
 	adds_up
@@ -95,6 +95,7 @@ adds_up() {
 	((${#rows[@]} == 10))
 }
 
+# bats test_tags=core
 @test "-c UD and UC in both directions, and reversed, on several QPs and threads" {
 	local transport
 	for transport in UC UD; do
@@ -156,6 +157,7 @@ adds_up() {
 	says client.err -e/--events send_lat
 }
 
+# bats test_tags=core
 @test "-e with all the rest: directions, QPs, threads, lists, transports" {
 	try send_bw -e -b -q 3 -n 200 -s 1024
 	has_row 1024 1200 5
@@ -183,6 +185,7 @@ adds_up() {
 	try send_lat -e -c UD -n 10 --latency_gap 20000
 }
 
+# bats test_tags=core
 @test "-e: a peer that is killed ends the run" {
 	server send_bw --timeout 3
 	mkfifo client.err
@@ -204,7 +207,7 @@ adds_up() {
 	serves_next send_bw
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "--use-srq: SENDs of all QPs from one queue" {
 	try send_bw --use-srq -q 4 -n 300 -s 1024 --json=c.json
 	has_row 1024 1200 5
@@ -220,7 +223,7 @@ adds_up() {
 	has_row 64 600 5
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "--own-cqs: completion queues for each QP" {
 	local program
 	for program in "${bandwidth_programs[@]}"; do
@@ -236,7 +239,7 @@ adds_up() {
 	has_row 2 100 9
 }
 
-# bats test_tags=rxe
+# bats test_tags=rxe,core
 @test "many QPs" {
 	try send_bw -q 128 -n 40 -s 64 -t 8
 	has_row 64 5120 5

@@ -47,6 +47,7 @@ sizes=(1 2 8 100 65536)
 	verified atomic_bw --verify -n 20 -q 2 -A CMP_AND_SWAP -o 1
 }
 
+# bats test_tags=core
 @test "all sizes: a line for each, and slots that are used again" {
 	local sizes=(-a) count=23
 	# A busy emulated soft-RoCE loses so many packets of the largest ones that it stalls.
@@ -55,6 +56,7 @@ sizes=(1 2 8 100 65536)
 	(($(grep -c 'verified: ' client.err) == count))
 }
 
+# bats test_tags=core
 @test "directions, QPs, threads, post lists, depths, inline" {
 	# Without a number it takes a second for each.
 	verified send_bw --verify -n 50 -b -s 4096
@@ -68,7 +70,6 @@ sizes=(1 2 8 100 65536)
 	verified write_lat --verify=2000 -D 0.2 -s 70000
 }
 
-# bats test_tags=rxe
 @test "a second size finds the receive queues as the first one did" {
 	local sizes=(-s 2:64k:x2)
 	# See above.

@@ -68,6 +68,7 @@ each() {
 	each 'lose:$((F+3))' 1 1 3 write_bw write_lat
 }
 
+# bats test_tags=core
 @test "lost where that may be: counted, and no error, however the others come" {
 	local transport
 	for transport in UD UC; do
@@ -80,6 +81,7 @@ each() {
 	done
 }
 
+# bats test_tags=core
 @test "corrupt: one byte, and which; a row of wrong data is not ok" {
 	each 'corrupt:$((F+3))' 1 0 3 "${programs[@]}"
 	count write_bw
@@ -101,6 +103,7 @@ each() {
 	each 'swap:$((F+3))' 2 0 3 "${programs[@]}"
 }
 
+# bats test_tags=core
 @test "misplaced: at another offset; where another one belongs" {
 	each 'misplace:$((F+3)):16' 1 0 3 "${programs[@]}"
 	each 'misplace:$((F+3)):-384' 2 1 2 write_bw
@@ -115,6 +118,7 @@ each() {
 	json c.json '.results[0].verification | .errors == 2 and .lost == 1 and .first_error.qp == 0'
 }
 
+# bats test_tags=core
 @test "the other direction: --reversed, and -b" {
 	count send_bw
 	damaged send_bw server "corrupt:$((first + 3))" --reversed
@@ -169,6 +173,7 @@ each() {
 	says server.err 'verifying the data: 13 of 32 messages of 256 B wrong (1 lost)'
 }
 
+# bats test_tags=core
 @test "a receive that a message cannot have: the run ends, and says so" {
 	count send_bw
 	# one comes twice: the sender of the last one waits for a receive in vain
@@ -177,6 +182,7 @@ each() {
 	says client.err 'verifying the data: no completion for 5 s'
 }
 
+# bats test_tags=core
 @test "GPU memory: what is wrong there is found, too" {
 	local program
 	driver
@@ -193,6 +199,7 @@ each() {
 	done
 }
 
+# bats test_tags=core
 @test "a peer that dies, and a request that fails, while data are verified" {
 	local program
 	for program in send_bw send_lat; do

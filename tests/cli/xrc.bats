@@ -29,6 +29,7 @@ over() { pair "$1" -c XRC "${@:2}" --json=c.json; }
 	over send_bw -n 300 -e -b
 }
 
+# bats test_tags=core
 @test "many QPs, both ways, a shared receive queue, own CQs, threads" {
 	over send_bw -q 3 -b -n 500 -s 64
 	over write_bw -q 3 -b -n 500 -s 64
@@ -44,6 +45,7 @@ over() { pair "$1" -c XRC "${@:2}" --json=c.json; }
 	json c.json '.results | length > 20'
 }
 
+# bats test_tags=core
 @test "each message has its place: --verify" {
 	over send_bw -q 3 -b -n 300 -s 4k --verify=200
 	over send_lat -n 300 --verify=200
@@ -114,6 +116,7 @@ over() { pair "$1" -c XRC "${@:2}" --json=c.json; }
 	says cli.err '-R/--rdma_cm cannot be used with transport XRC'
 }
 
+# bats test_tags=core
 @test "QPs without their other halves, or with nonsense in place of them" {
 	local key filter
 	listen_in

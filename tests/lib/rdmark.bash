@@ -65,7 +65,7 @@ sanitizers_log_to() {
 }
 
 # For the few tests that cannot work under the sanitizers: in a file with the tag san they need the
-# tag plain, with which tests/check runs them without.
+# tag plain, and not core.
 not_sanitized() {
 	[[ ! ${RDMARK_SANITIZED-} ]] || skip "$1"
 }
