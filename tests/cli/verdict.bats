@@ -3,8 +3,8 @@
 # bats file_tags=standin,long
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2046,SC2086,SC2154 # $ of jq; a counter; what lib/rdmark.bash sets
 #
-# gdr_bw's verdicts, each from machines and links made for it: the line, its cause, what to do, the
-# exit status. All speeds are set, and low: a send queue lasts 130 ms, so ratios are what they should
+# gdr_bw's verdicts from machines and links made for them, from what is measured to the exit status; all causes and
+# levels of facts that are given are in tests/unit/test_verdict*.c. All speeds are set, and low: a send queue lasts 130 ms, so ratios are what they should
 # be on a busy machine, too.
 
 load ../lib/rdmark
@@ -35,11 +35,11 @@ judged() {
 	ended client "$2"
 }
 
-@test "PASS: as fast as host memory" {
+@test "PASS: as fast as host memory, with the nearest GPU" {
 	more=()
-	judged pix 0 none
+	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' judged many 0 none
 	says client.out 'PASS GPUDirect within 5 % of host memory' 'distance to sim0: PIX' 'one PCIe switch'
-	json c.json '.verdict.level == "PASS" and .ends.client.gpu_distance == "PIX"'
+	json c.json '.verdict.level == "PASS" and .ends.client.gpu_distance == "PIX" and (.ends.client.gpu | startswith("GPU 2 "))'
 }
 
 @test "FAIL: the GPU is far away" {
@@ -77,12 +77,6 @@ judged() {
 	json c.json '.status == "below_threshold" and (.verdict | .level == "FAIL" and (.windows == 5 or .windows == 6))'
 }
 
-@test "the nearest GPU is the default" {
-	more=()
-	SIMCUDA_GPUS='pci=0000:c1:00.0 uuid=aa;pci=0000:81:00.0 uuid=ab;pci=0000:45:00.0 uuid=ac' judged many 0 none
-	json c.json '.ends.client.gpu | startswith("GPU 2 ")'
-}
-
 @test "FAIL: the PCIe link is the limit" {
 	more=()
 	gbps=4 judged gen1 6 pcie_ceiling gpu_read_mbps=1800 gpu_write_mbps=1800
@@ -94,25 +88,6 @@ judged() {
 	more=()
 	judged iommu 6 iommu gpu_write_mbps=250
 	says client.out 'host to GPU' 'IOMMU DMA-FQ' 'iommu=pt'
-}
-
-@test "FAIL: a link was trained below what it can" {
-	more=()
-	judged gpu-x4 6 trained_down gpu_read_mbps=500
-	says client.out 'gen5 x4' '0000:45:00.0'
-}
-
-@test "FAIL: relaxed ordering is off" {
-	more=(--disable_pcie_relaxed)
-	judged pix 6 relaxed_ordering gpu_read_mbps=500
-}
-
-@test "FAIL: no cause found; in a virtual machine the distance is none" {
-	more=()
-	judged pix 6 unknown gpu_read_mbps=500
-	says client.out 'next: '
-	judged virtual 6 unknown gpu_read_mbps=500
-	says client.out 'virtual machine'
 }
 
 @test "FAIL: one end has a GPU without a direct way, however fast the other one is" {
@@ -129,24 +104,11 @@ judged() {
 	json c.json '.verdict.cause == "no_route"'
 }
 
-@test "WARN: less, but four fifths; with --within it is a failure" {
-	more=()
-	judged pix 0 unknown gpu_read_mbps=875
-	says client.out 'WARN GPU to host'
-	more=(--within 5)
-	judged pix 6 unknown gpu_read_mbps=875
-	more=(--within 30)
-	judged pix 0 none gpu_read_mbps=875
-}
-
-@test "WARN: GPU memory is as fast as host memory, and both are slow; unless that is how it is here" {
+@test "WARN: GPU memory is as fast as host memory, and both are slow" {
 	more=()
 	expected=95 judged pix 0 host_low
 	says client.out 'WARN host memory itself is slow' ', expected: 95.0 (--expected-gbps); GPU memory reaches ' 'the GPU is not the cause'
 	json c.json '.verdict.level == "WARN" and .verdict.ratio > 0.95'
-	more=(--within 5)
-	expected=95 judged pix 6 host_low
-	expected=0 judged pix 0 none
 }
 
 # Windows of 100 messages of 64 KiB; before them GPU memory is read by one and by 100.
@@ -160,23 +122,17 @@ fall_after() { # WINDOWS [MBPS]
 	judged pix 0 fell $(fall_after 5)
 	says client.out 'WARN GPU to host, client->server: ' '% from window 6 on, and host memory did not' throttling
 	json c.json '.verdict.level == "WARN" and .verdict.fell_from_window == 6'
-	more+=(--within 5)
-	judged pix 6 fell $(fall_after 5)
 }
 
 # One window at 100 %, and seven at 92 %: two that are alike would tell.
 @test "INCONCLUSIVE: too few windows to tell; with --within that is 77" {
 	local time=
-	more=(--windows 1 -n 100)
-	judged pix 0 noise $(fall_after 1 920)
+	more=(--windows 1 -n 100 --within 5)
+	judged pix 77 noise $(fall_after 1 920)
 	says client.out 'INCONCLUSIVE ' 'too noisy to tell whether that is within 5 %' --windows
 	says_no client.out PASS
-	says client.err 'undecided after 4 windows'
-	json c.json '.status == "ok" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 8'
-	more+=(--within 5)
-	judged pix 77 noise $(fall_after 1 920)
-	says client.err 'the verdict is INCONCLUSIVE'
-	json c.json '.status == "cannot_tell" and .verdict.level == "INCONCLUSIVE"'
+	says client.err 'undecided after 4 windows' 'the verdict is INCONCLUSIVE'
+	json c.json '.status == "cannot_tell" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 8'
 }
 
 @test "too few windows to tell: more of them, of the cells that it is about, and a verdict" {
