@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=standin,long
+# bats file_tags=standin
 # shellcheck disable=SC2016,SC2154 # $ of jq; what lib/rdmark.bash sets
 #
 # What limits a run is named rightly: time is scripted (SIMVERBS_SCRIPT), so the adapter's rate and the

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=long
 #
 # The shape of the source: includes point strictly downward through the layers, headers of one
 # layer do not include each other in circles, files do not call each other in circles, headers
@@ -28,9 +27,7 @@ sources() {
 
 # "FILE INCLUDED" for each #include "…" of the sources.
 includes() {
-    sources | while read -r file; do
-        sed -n "s|^[[:space:]]*#[[:space:]]*include[[:space:]]*\"\([^\"]*\)\".*|$file \1|p" "$file"
-    done
+    sources | xargs -r awk -F '"' '/^[ \t]*#[ \t]*include[ \t]*"/ { print FILENAME, $2 }'
 }
 
 # Prints what points up, sideways out of the tree, or to another program. Fails if anything does.

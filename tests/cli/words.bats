@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# bats file_tags=long
 #
 # What comments and manual pages speak of exists, and a page does not deny what its program can do.
 
