@@ -8,11 +8,6 @@
 
 load ../lib/rdmark
 
-cli() {
-	start cli "$@"
-	finish cli
-}
-
 # each WHAT FUNCTION: calls FUNCTION NAME LETTER VALUE PROGRAM TEXT for the lines that say WHAT.
 each() {
 	local name letter value among what text program lines=0
@@ -40,10 +35,15 @@ spellings() {
 	fi
 }
 
-# said PROGRAM WORD…: sets status, out and err to what it said; faster than lib/rdmark.bash's start.
+# said PROGRAM WORD…: sets status, out and err to what it said; cli PROGRAM WORD…: the same under that name.
 said() {
 	status=0
 	"$RDMARK_BIN/$1" "${@:2}" >out 2>err </dev/null || status=$?
+}
+
+cli() {
+	status[cli]=0
+	LD_PRELOAD=${RDMARK_PRELOAD-} "$RDMARK_BIN/$1" "${@:2}" >cli.out 2>cli.err </dev/null || status[cli]=$?
 }
 
 taken() {
@@ -53,8 +53,6 @@ taken() {
 		read -ra words <<<"$line"
 		[[ $1 != use_@(*_dmabuf|data_direct|cuda_pcie_mapping) ]] || words+=(--use_cuda) # it is about a GPU
 		[[ $1 != use_cuda_pcie_mapping ]] || words+=(--use_data_direct)
-		said "$4" "${words[@]}" --help
-		[[ $status == 0 && ! -s err ]] || fail "$4 $line: $(<err)"
 		said "$4" host "${words[@]}" --help
 		[[ $status == 0 && ! -s err ]] || fail "$4 host $line: $(<err)"
 	done
@@ -89,6 +87,10 @@ refused() {
 	each refused refused
 }
 
+# listed START: the list has a line that begins so.
+list=$'\n'$(<"${BATS_TEST_FILENAME%.bats}.txt")
+listed() { [[ $list == *$'\n'"$1"* ]]; }
+
 # The names in the rows of the table of advice: all texts of a row but the last one.
 advised() {
 	sed -n '/^} advices/,/^};/p' "$root/common/cli/options_refuse.c" | tr -d '\n\t' | sed 's/},/\n/g' |
@@ -99,7 +101,7 @@ advised() {
 	local name unlisted='' names=0
 	while read -r name; do
 		names=$((names + 1))
-		grep -q "^$name " "$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
+		listed "$name " || unlisted+=" $name"
 	done < <(advised | tr ' ' '\n' | sed 's/=.*//; /^$/d')
 	((names > 60)) || fail "only $names"
 	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
@@ -111,25 +113,25 @@ advised() {
 	for program in "${measuring_programs[@]}"; do
 		while read -r name; do
 			# 6.06 calls --comm_rdma_cm so in its help; its parser does not.
-			[[ $name == com_rdma_cm ]] || grep -q "^${name/report-histogram/report-histogrm} " \
-				"$BATS_TEST_DIRNAME/perftest_options.txt" || unlisted+=" $name"
+			[[ $name == com_rdma_cm ]] || listed "${name/report-histogram/report-histogrm} " || unlisted+=" $name"
 		done < <("ib_$program" --help 2>&1 | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
 	done
 	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
 }
 
 @test "perftest's names can be shortened, and no others: what follows might be a host" {
-	local program name short names=0 list=$BATS_TEST_DIRNAME/perftest_options.txt
+	local program name short said names=0
 	for program in send_bw send_lat gdr_bw; do
 		while read -r name; do
 			short=${name%?}
 			said "$program" "--$short" h
-			if grep -q "^${name/report-histogram/report-histogrm} " "$list"; then
-				[[ $(<err) != *'unknown option'* ]] || fail "$program --$short: $(<err)"
-			elif ! grep -q "^$short" "$list"; then
+			contents err said
+			if listed "${name/report-histogram/report-histogrm} "; then
+				[[ $said != *'unknown option'* ]] || fail "$program --$short: $said"
+			elif ! listed "$short"; then
 				names=$((names + 1))
-				[[ $status == 2 && $(<err) == *"unknown option --$short. Fix: did you mean --$name"[?,]* ]] ||
-					fail "$program --$short h: $(<err)"
+				[[ $status == 2 && $said == *"unknown option --$short. Fix: did you mean --$name"[?,]* ]] ||
+					fail "$program --$short h: $said"
 			fi
 		done < <("$RDMARK_BIN/$program" --help=all | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
 	done

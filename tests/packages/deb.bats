@@ -4,7 +4,7 @@
 #
 # Debian packages from packaging/debian: built in a clone as README says, looked at by lintian and by us,
 # installed into a root of their own with a dpkg database of its own, run and removed. Their own tests
-# are those of the RPM, which run there, in such a clone, too.
+# have run elsewhere, in a copy that is no checkout, too (tests/check's tier user).
 
 bats_require_minimum_version 1.5.0
 load packages
