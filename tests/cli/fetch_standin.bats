@@ -19,21 +19,6 @@ all() {
 	json c.json ".status == \"ok\" and ([.results[].messages] | . != [] and all(. == $1))"
 }
 
-@test "each program: a row at both ends, and a document" {
-	local program columns
-	for program in "${fetching_programs[@]}"; do
-		columns=5
-		[[ $program == *_bw ]] || columns=9
-		all 300 "$program" -n 300 -v
-		row client.out $columns
-		positive "${row[@]:2:2}"
-		row server.out $columns
-		json c.json '.test == $test and .effective.outs == 16
-			and (.results | length) == 1 and (.results[0] | has("by_end") | not)' --arg test "$program"
-		says client.err '16 outstanding requests per QP'
-	done
-}
-
 # bats test_tags=core
 @test "READs of every size, asleep, on several threads; both kinds of atomics" {
 	local program
