@@ -32,6 +32,9 @@ struct tour {
 	struct streams streams;
 	struct fault fault;
 	bool shown, headed; /* both ends have been printed; and the head of the table */
+	char *prove;        /* --prove as typed: for the worst row; NULL: not given */
+	const char *worst;  /* the program of the row with the least of its link; NULL: none */
+	double worst_share;
 };
 
 static bool has_gpu(void)
@@ -103,7 +106,8 @@ static void print_number(int width, int decimals, double value)
 		printf(" %*s", width, "-");
 }
 
-static void print_row(const json_t *row)
+/* Print ROW. Returns its rate as a share of the link's; the rate itself where that is not known. */
+static double print_row(const json_t *row)
 {
 	const json_t *ceilings = json_object_get(json_object_get(row, "limit"), "ceilings");
 	double gbps =
@@ -119,6 +123,16 @@ static void print_row(const json_t *row)
 	print_number(5, sure < 10 ? 1 : 0, sure);
 	if (json_is_true(json_object_get(json_object_get(row, "quality"), "disturbed")))
 		terminal_put(stdout, TERMINAL_YELLOW, "  !");
+	return link > 0 ? gbps / link : gbps;
+}
+
+/* Keep PROGRAM as the worst if its SHARE is: 0: it has no rate. */
+static void keep_worst(struct tour *t, const char *program, double share)
+{
+	if (!(share > 0) || strcmp(program, "gdr_bw") == 0 || (t->worst && share >= t->worst_share))
+		return;
+	t->worst = program;
+	t->worst_share = share;
 }
 
 /* Print a line for PROGRAM: its result or verdict, or its exit STATUS if it measured nothing. */
@@ -135,7 +149,7 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 	if (verdict)
 		terminal_verdict(stdout, json_text_at(verdict, "text"));
 	else if (row)
-		print_row(row);
+		keep_worst(t, program, print_row(row));
 	else
 		printf("not measured (exit status %d)%s%s", status, error[0] ? ": " : "", error);
 	if (!verdict && rows > 1)
@@ -230,6 +244,45 @@ static int run_programs(struct tour *t)
 	return first;
 }
 
+/* --prove: run the program of the worst row again, as its own user would. */
+static int prove_worst(struct tour *t)
+{
+	char **line = line_of(t, t->worst);
+	struct process_attr attr = {.argv = line, .orphan = SIGTERM};
+	struct process p = {0};
+	size_t at = 0;
+	int status = -1;
+
+	if (!line)
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", t->worst);
+	while (line[at + 2]) /* in place of --json and --quiet */
+		at++;
+	line[at] = t->prove;
+	line[at + 1] = NULL;
+	printf("\n$ %s %s %s\n", t->worst, t->host, t->prove);
+	fflush(stdout);
+	if (process_start(&p, &attr, &t->fault) == 0)
+		status = process_wait(&p, &t->stop, &t->fault);
+	free((void *)line);
+	process_release(&p);
+	return status < 0 ? -1 : process_exit_status(status);
+}
+
+/* Take --prove out of ARGV. */
+static char *take_prove(char **argv)
+{
+	char *prove = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; argv[i]; i++)
+		if (strcmp(argv[i], "--prove") == 0 || strncmp(argv[i], "--prove=", 8) == 0)
+			prove = argv[i];
+		else
+			argv[kept++] = argv[i];
+	argv[kept] = NULL;
+	return prove;
+}
+
 /* Refuse what is of one program: O has its options. */
 static int check_options(const struct options *o, struct fault *f)
 {
@@ -276,11 +329,14 @@ int tour_command(char **argv)
 	struct tour t = {.stop = {.fd = -1}};
 	int status;
 
+	t.prove = take_prove(argv);
 	hwtree_prepare(); /* or each program would say it */
 	status = read_line(&t, argv) || stop_init(&t.stop, &t.fault) ? -1 : 0;
 	if (!status) {
 		streams_open(&t.streams, &t.stop);
 		status = run_programs(&t);
+		if (!fault_is(&t.fault) && t.prove && t.worst && prove_worst(&t) < 0)
+			status = -1;
 	}
 	if (fault_is(&t.fault))
 		status = rdmark_failed(&t.fault);

@@ -61,7 +61,7 @@ struct prove_facts {
 	bool receives, fetches;        /* SEND; READ and atomics */
 	bool software;
 	unsigned rx_depth, max_depth; /* of the base's receive queue; that a queue may have */
-	unsigned cpus;                /* that this process may use */
+	unsigned cpus;                /* that this process may use for each device */
 	uint64_t max_bytes;           /* the largest message of the transport */
 };
 

@@ -32,7 +32,9 @@ static struct prove_facts facts_of(const struct session *s, const struct experim
 		.rx_depth = plan_rx_depth(e, &(struct plan_qp){.receives = true, .max_cqe = d->max_cqe,
 							       .max_wr = d->max_qp_wr}),
 		.max_depth = (unsigned)d->max_qp_wr,
-		.cpus = sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : (unsigned)CPU_COUNT(&cpus),
+		.cpus = sched_getaffinity(0, sizeof(cpus), &cpus)
+				? 1
+				: (unsigned)CPU_COUNT(&cpus) / ep->rails,
 		.max_bytes = transport_max_bytes(experiment_transport(e), ep->rail[0].route.mtu_bytes,
 						 operation_message_max(&ep->test->operation,
 								       &ep->rail[0].hca.info)),
@@ -187,7 +189,8 @@ static void tell(struct program *program, const struct prove *p)
 int session_prove(struct session *s)
 {
 	struct program *program = s->program;
-	struct experiment base = program->options.experiment;
+	struct options before = program->options;
+	struct experiment base = before.experiment;
 	uint64_t ns = program->options.output.prove_s * UNITS_NS_PER_S, start_ns = clock_now_ns();
 	struct prove p = {0};
 	char line[1536];
@@ -206,7 +209,7 @@ int session_prove(struct session *s)
 		rc = run_loopbacks(s, &p);
 	rc = rc ? rc : session_leave(s, false);
 	program->report.trial = false;
-	program->options = program->asked;
+	program->options = before;
 	if (rc) { /* what was measured before stays */
 		fault_format(&program->fault, line, sizeof(line));
 		report_warning(&program->report, "--prove ended early: %s", line);

@@ -53,6 +53,16 @@ over() { # the server is told to end, and does
 	(($(grep -cE ' us on average$| MiB/s \([0-9.]+ Gb/s\)$' server.err) == 6)) || fail 'the server has not served six'
 }
 
+@test "--prove: the row with the least of its link is run again, and tried" {
+	driver none
+	server 'rdmark server'
+	tour -n 200 --prove=1
+	ended tour 0
+	(($(grep -c '^[a-z_]* *[0-9]' tour.out) >= 6)) || fail 'the tour is not whole'
+	grep -Eq '^\$ (send|write|read)_bw .* --prove=1$' tour.out && grep -q '^changed ' tour.out || fail "$(<tour.out)"
+	over
+}
+
 @test "rdmark server is such a server; a test is what its program is without options" {
 	driver none
 	printf '#!/bin/sh\nexec "$RDMARK_BIN/rdmark" server "$@"\n' >serve # the command comes first
