@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "base/units.h"
 #include "cli/sweep.h"
 #include "proto/fields.h"
 #include "stat/interval.h"

@@ -103,21 +103,6 @@ static void plan_sizes(struct session *s)
 	} while (experiment_same_qps(first, &e) && e.size_bytes <= PLAN_SWEEP_LAST);
 }
 
-/* The hello that proposes the current experiment; NULL with the fault raised. */
-static json_t *make_hello(struct session *s)
-{
-	struct fault *f = &s->program->fault;
-	json_t *m;
-
-	fault_phase(f, PHASE_AGREE_SERVER);
-	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
-	m = handshake_hello(&s->ms);
-	if (!fault_is(f))
-		return m;
-	json_decref(m);
-	return NULL;
-}
-
 /* Try once to be served. Returns 0: welcome; 1: try again; -1. */
 static int greet_server(struct queue *q)
 {
@@ -144,7 +129,7 @@ static int greet_server(struct queue *q)
 	oob_local_address(&s->link.oob, &s->ep.local);
 	if (!s->ep.rails && session_open(s))
 		return -1;
-	m = make_hello(s);
+	m = session_hello(s);
 	if (!m)
 		return -1;
 	/* With --auth both ends prove who they are first. */
@@ -179,36 +164,6 @@ static int client_experiment(struct session *s)
 		return -1;
 	p->point += s->ep.sizes;
 	return 0;
-}
-
-int session_leave(struct session *s, bool more)
-{
-	json_t *bye = message_new("bye");
-
-	fault_phase(&s->program->fault, PHASE_LEAVE);
-	if (more)
-		json_object_set_new(bye, "more", json_true());
-	if (link_send(&s->link, bye) || link_expect(&s->link, "bye", &bye))
-		return -1;
-	json_decref(bye);
-	return 0;
-}
-
-int session_agree(struct session *s)
-{
-	json_t *m;
-	int rc;
-
-	if (session_open(s))
-		return -1;
-	m = make_hello(s);
-	if (!m)
-		return -1;
-	if (link_send(&s->link, m) || link_expect(&s->link, "welcome", &m))
-		return -1;
-	rc = handshake_apply_welcome(&s->ms, m);
-	json_decref(m);
-	return rc;
 }
 
 /* Leave this experiment, and agree on the next one of the sweep. */

@@ -81,9 +81,11 @@ void session_release(struct session *s);
 void session_unmake(struct session *s);
 
 /*
- * client.c: over the connection: take leave of an experiment, with MORE to come or for good; agree
- * on the next one, which the options have.
+ * agree.c, client: the hello that proposes the options' experiment, or NULL with the fault raised;
+ * over the connection take leave of an experiment, with MORE to come or for good; agree on the next
+ * one, which the options have.
  */
+json_t *session_hello(struct session *s);
 int session_leave(struct session *s, bool more);
 int session_agree(struct session *s);
 
