@@ -59,13 +59,17 @@ static bool sends_extended(const struct endpoint *ep)
 	       (e->post_api == POST_API_AUTO && (e->post_list == 1 || alone));
 }
 
-/* Soft-RoCE's ibv_wr_* calls do what its ibv_post_send does, and its extended CQs are broken. */
+/*
+ * Soft-RoCE's ibv_wr_* calls do what its ibv_post_send does, and its extended CQs are broken. A
+ * receiver's ibv_poll_cq costs less than ibv_start_poll everywhere.
+ */
 static bool wants_extended(const struct worker *t)
 {
 	uint64_t api = t->ep->options->experiment.post_api;
-	bool best = api == POST_API_AUTO && !hca_is_soft_roce(&t->rail->hca.info);
+	bool sends = endpoint_sends(t->ep);
+	bool best = sends && api == POST_API_AUTO && !hca_is_soft_roce(&t->rail->hca.info);
 
-	if (!has_choice(t->ep) || (endpoint_sends(t->ep) && !sends_extended(t->ep)))
+	if (!has_choice(t->ep) || (sends && !sends_extended(t->ep)))
 		return false;
 	return best || api == POST_API_WR;
 }
@@ -97,6 +101,8 @@ const char *endpoint_calls_why(const struct endpoint *ep)
 		return ", which the device has";
 	if (e->post_api == POST_API_SEND)
 		return ", as --post-api says";
+	if (!endpoint_sends(ep) && e->post_api == POST_API_AUTO)
+		return ", which costs less";
 	if (hca_is_soft_roce(&t->rail->hca.info))
 		return ", as always on soft-RoCE";
 	if (endpoint_sends(ep) && e->post_list > 1)

@@ -104,21 +104,28 @@ static ALWAYS_INLINE int by_wr(struct post_qp *to, struct ibv_send_wr *wr,
 			       const enum ibv_wr_opcode opcode, const bool inlined,
 			       const enum post_aim aim)
 {
-	struct ibv_qp_ex *qp = to->extended;
+	const struct post_qp mine = *to; /* which no store into a QP changes */
+	struct ibv_qp_ex *qp = mine.extended;
+	int rc;
 
+	if (LIKELY(chain == 1)) {
+		do {
+			ibv_wr_start(qp);
+			build_wr(&mine, wr, opcode, inlined, aim);
+			rc = ibv_wr_complete(qp);
+		} while (LIKELY(!rc) && ++wr != end);
+		return rc;
+	}
 	do {
 		const struct ibv_send_wr *next = wr + chain;
-		int rc;
 
 		ibv_wr_start(qp);
 		do {
-			build_wr(to, wr++, opcode, inlined, aim);
+			build_wr(&mine, wr++, opcode, inlined, aim);
 		} while (wr != next);
 		rc = ibv_wr_complete(qp);
-		if (UNLIKELY(rc))
-			return rc;
-	} while (wr != end);
-	return 0;
+	} while (LIKELY(!rc) && wr != end);
+	return rc;
 }
 
 /* Define a function of this name: by_wr() with these constants. */

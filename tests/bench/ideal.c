@@ -83,35 +83,54 @@ static ALWAYS_INLINE void wr_one(struct ibv_qp_ex *qp, const enum ibv_wr_opcode 
 					wr->wr.atomic.compare_add);
 }
 
-/* The requests of the ring, LIST a doorbell; OP and INLINED are constants. */
-static ALWAYS_INLINE void wr_group(struct end *e, const enum ibv_wr_opcode op, const bool inlined,
-				   unsigned list)
+/* The request WR; OP and INLINED are constants. */
+static ALWAYS_INLINE void wr_build(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
+				   const bool inlined, const struct ibv_send_wr *wr)
 {
-	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(e->qp);
-	const struct ibv_send_wr *wr = e->send, *next;
+	qp->wr_flags = wr->send_flags;
+	wr_one(qp, op, wr);
+	if (inlined)
+		ibv_wr_set_inline_data(qp, (void *)(uintptr_t)wr->sg_list->addr, BYTES);
+	else
+		ibv_wr_set_sge(qp, wr->sg_list->lkey, wr->sg_list->addr, BYTES);
+}
+
+/* The requests of the ring, LIST a doorbell. */
+static ALWAYS_INLINE void wr_group(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
+				   const enum ibv_wr_opcode op, const bool inlined,
+				   const unsigned list)
+{
+	const struct ibv_send_wr *end = wr + GROUP;
 
 	do {
+		const struct ibv_send_wr *next = wr + list;
+
 		ibv_wr_start(qp);
-		next = wr + list;
 		do {
-			qp->wr_flags = wr->send_flags;
-			wr_one(qp, op, wr);
-			if (inlined)
-				ibv_wr_set_inline_data(qp, (void *)(uintptr_t)wr->sg_list->addr,
-						       BYTES);
-			else
-				ibv_wr_set_sge(qp, wr->sg_list->lkey, wr->sg_list->addr, BYTES);
-		} while (++wr != next);
+			wr_build(qp, op, inlined, wr++);
+		} while (list != 1 && wr != next);
 		CHECK(!ibv_wr_complete(qp));
-	} while (wr != e->send + GROUP);
+	} while (wr != end);
+}
+
+/* ONE: a doorbell for each, which is a constant. */
+static ALWAYS_INLINE void wr_groups(struct end *e, const enum ibv_wr_opcode op, const bool inlined,
+				    const bool one, unsigned list, uint64_t n)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(e->qp);
+
+	for (uint64_t posted = 0, done = 0; done < n; done += GROUP * poll_some(e->scq))
+		for (; posted < n && posted - done < DEPTH; posted += GROUP)
+			wr_group(qp, e->send, op, inlined, one ? 1 : list);
 }
 
 static ALWAYS_INLINE void wr_some(struct end *e, const enum ibv_wr_opcode op, const bool inlined,
 				  unsigned list, uint64_t n)
 {
-	for (uint64_t posted = 0, done = 0; done < n; done += GROUP * poll_some(e->scq))
-		for (; posted < n && posted - done < DEPTH; posted += GROUP)
-			wr_group(e, op, inlined, list);
+	if (list == 1)
+		wr_groups(e, op, inlined, true, 1, n);
+	else
+		wr_groups(e, op, inlined, false, list, n);
 }
 
 static void wr_all(struct end *e, enum ibv_wr_opcode op, bool inlined, unsigned list, uint64_t n)

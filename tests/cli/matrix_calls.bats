@@ -90,7 +90,7 @@ load matrix
 
 @test "polling fails" {
 	senders SIMVERBS_FAIL=ibv_poll_cq:2+:EIO 1 ibv_poll_cq
-	told send_bw server SIMVERBS_FAIL=ibv_start_poll:20+:EIO 1 ibv_start_poll
+	told send_bw server SIMVERBS_FAIL=ibv_poll_cq:20+:EIO 1 ibv_poll_cq
 }
 
 @test "a server without a device that can be opened does not start" {
