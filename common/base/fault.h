@@ -45,8 +45,8 @@ struct fault {
 	char cause[640];
 	char fix[512];
 	/*
-	 * of a failed completion: its status by ibv_wc_status_str(), otherwise "", and the vendor's
-	 * error
+	 * of a failed completion: its status by ibv_wc_status_str(), "none" if none came in time,
+	 * otherwise "", and the vendor's error
 	 */
 	char completion[64];
 	uint32_t vendor_error;

@@ -58,7 +58,7 @@ enum stage {
 	X(AGREE_CLIENT, AGREE, SPOKEN, "agreeing with the client") \
 	X(AGREE_SERVER, AGREE, SPOKEN, "agreeing with the server") \
 	X(AWAIT_EXPERIMENT, AGREE, SPOKEN, "waiting for the client's next experiment") \
-	X(EXCHANGE_QPS, CONNECT_QPS, SPOKEN, "exchanging QP details") \
+	X(EXCHANGE_QPS, AGREE, SPOKEN, "exchanging QP details") \
 	X(CONNECT_QPS, CONNECT_QPS, SPOKEN, "connecting the QPs") \
 	X(CONNECT_CM, CONNECT_QPS, SPOKEN, "connecting the QPs through rdma_cm") \
 	X(FIRST_MESSAGE, CONNECT_QPS, SPOKEN, "sending iWARP's first message") \

@@ -64,9 +64,3 @@ int recv_top_up(const struct round *r, uint64_t qp);
 
 /* The same for N consumed receives of the only QP: all batches that are due. Returns 0 or -1. */
 int recv_top_up_only(const struct round *r, unsigned n);
-
-/* Count a consumed receive of QP, and post a batch if it is due. Returns 0 or -1. Hot. */
-static ALWAYS_INLINE int recv_consumed(const struct round *r, uint64_t qp)
-{
-	return LIKELY(--r->receives->until_repost[qp] != 0) ? 0 : recv_top_up(r, qp);
-}

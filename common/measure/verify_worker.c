@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "plan/test.h"
 #include "verbs/transport.h"
+#include "verbs/vfault.h"
 
 #define POLL_BATCH  16
 #define NUMBER_MASK UINT32_C(0xffff)
@@ -194,7 +194,7 @@ static int poll_next(struct verify *v, struct ibv_wc *wc, const char *what)
 
 int verify_send(struct verify *v)
 {
-	uint64_t patience_ns = v->t->ep->options->local.timeout_ns;
+	uint64_t patience_ns = v->t->ep->options->local.timeout_ns, before = 0;
 	unsigned open = v->posts ? v->t->qps.count : 0; /* QPs that have not sent all */
 	struct ibv_wc wc[POLL_BATCH];
 
@@ -210,6 +210,7 @@ int verify_send(struct verify *v)
 
 		if (n < 0)
 			return -1;
+		before += (unsigned)n;
 		for (int k = 0; k < n; k++) {
 			unsigned qp = (unsigned)wc[k].wr_id;
 
@@ -221,11 +222,7 @@ int verify_send(struct verify *v)
 		}
 		if (n || clock_now_ns() - v->moved_ns < patience_ns)
 			continue;
-		fault_raise(v->round.fault, FAULT_DEADLINE, ETIMEDOUT, "no completion for %s",
-			    units_ns(patience_ns).text);
-		return fault_cause(v->round.fault,
-				   "The peer answers over TCP, but its RDMA packets do not arrive, "
-				   "or too many arrive");
+		return vfault_stuck(v->round.fault, v->t->qps.link, patience_ns, before);
 	}
 	return 0;
 }

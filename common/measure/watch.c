@@ -212,18 +212,6 @@ static bool ends_at_limit(struct watch *w)
 	return true;
 }
 
-/* No message has completed for the timeout, after so many MESSAGES of this round. */
-static void raise_stuck(struct watch *w, uint64_t messages)
-{
-	w->stuck = true;
-	fault_raise(&w->fault, FAULT_DEADLINE, ETIMEDOUT,
-		    "no completion for %s (%llu messages completed before)",
-		    units_ns(w->rules.timeout_ns).text, (unsigned long long)(w->before + messages));
-	fault_cause(&w->fault, "The peer answers over TCP, but its RDMA packets do not arrive");
-	fault_fix(&w->fault, "check %s; use a larger --timeout for a link this slow",
-		  vfault_words(hca_link(&w->ep->rail[0].hca.info))->way);
-}
-
 static void raise_silent(struct watch *w)
 {
 	fault_raise(&w->fault, FAULT_PEER, ETIMEDOUT, "no message from %s for %s", w->oob->peer,
@@ -266,8 +254,11 @@ static void watch_tick(struct watch *w)
 		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)
 		raise_silent(w);
-	if (due & DUE_STUCK)
-		raise_stuck(w, messages);
+	if (due & DUE_STUCK) {
+		w->stuck = true;
+		vfault_stuck(&w->fault, hca_link(&w->ep->rail[0].hca.info), w->rules.timeout_ns,
+			     w->before + messages);
+	}
 	if (due & DUE_STANDSTILL)
 		resend_if_stalled(w, now);
 	if (due & DUE_REPORT)

@@ -220,6 +220,19 @@ int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc 
 			 vfault_unanswered(f) ? vfault_words(link)->way : vfault_words(link)->ports);
 }
 
+int vfault_stuck(struct fault *f, enum link_kind link, uint64_t waited_ns, uint64_t before)
+{
+	if (fault_is(f))
+		return -1;
+	fault_raise(f, FAULT_DEADLINE, ETIMEDOUT,
+		    "no completion for %s (%llu messages completed before)",
+		    units_ns(waited_ns).text, (unsigned long long)before);
+	snprintf(f->completion, sizeof(f->completion), "none");
+	fault_cause(f, "The peer answers over TCP, but its RDMA packets do not arrive");
+	return fault_fix(f, "check %s; use a larger --timeout for a link this slow",
+			 vfault_words(link)->way);
+}
+
 void vfault_of_gpu(struct fault *f, enum ibv_wc_status status, bool here, bool there)
 {
 	here = here && (status == IBV_WC_LOC_PROT_ERR || status == IBV_WC_WR_FLUSH_ERR);

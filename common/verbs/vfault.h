@@ -52,6 +52,12 @@ int vfault_raise(struct fault *f, int rc, size_t pinned_bytes, const char *call,
 int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc *wc,
 		      const char *what);
 
+/*
+ * Raise FAULT_DEADLINE: on LINK no completion came for WAITED_NS, after so many messages BEFORE.
+ * Returns -1.
+ */
+int vfault_stuck(struct fault *f, enum link_kind link, uint64_t waited_ns, uint64_t before);
+
 /* True if F is a failed completion for want of the peer's answer. */
 bool vfault_unanswered(const struct fault *f);
 

@@ -51,6 +51,7 @@ between="Between the client's mlx5_0 port 1 (LID 0x4, P_Key 0xffff) and the serv
 	finish server
 	ended client 4
 	tells '0 messages completed before' "${words[@]}"
+	json c.json '.error | .stage == "measure" and .completion_status == "none"'
 	not "${ethernet[@]}"
 	# later, it is still InfiniBand
 	on "$ib lid=3"

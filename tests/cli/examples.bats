@@ -500,7 +500,7 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	says example.err 'its document cannot be read'
 	# A data path that does not work is measured, however the program ended.
 	made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error": {"stage": "measure",' \
-		'"call": "completion", "from_peer": false, "message": "transport retry counter exceeded"}}'\'' >"${option#--json=}"; done; exit 3'
+		'"completion_status": "transport retry counter exceeded", "from_peer": false, "message": "transport retry counter exceeded"}}'\'' >"${option#--json=}"; done; exit 3'
 	example health-check "$host"
 	ended example 1
 	says example.err "reason='rdmark: $host: write_bw: transport retry counter exceeded'"
@@ -520,18 +520,17 @@ results() { # PROGRAM FIGURES CPU OTHER REASONS [MORE]: a document
 	says example.err 'the other end reports: ' 'ibv_poll_cq' 'cannot be told'
 	while read -r drain error; do
 		made_up write_bw 'for option; do [[ $option != --json=* ]] || echo '\''{"status": "failed", "error":' \
-			"{\"stage\": \"measure\", \"message\": \"this\", $error}}'"' >"${option#--json=}"; done; exit 3'
+			"{\"message\": \"this\", $error}}'"' >"${option#--json=}"; done; exit 3'
 		example health-check "$host"
 		ended example $drain
 	done <<-'END'
-		77 "from_peer": false, "call": "no message from 192.0.2.1:4711 for 5 s"
-		77 "from_peer": false, "call": "waiting for a message from 192.0.2.1:4711"
-		77 "from_peer": false, "call": "sending to 192.0.2.1:4711"
-		77 "from_peer": false, "call": "the connection to 192.0.2.1:4711 was lost"
-		77 "from_peer": true, "call": "mlx5_0 port 1 went down"
-		1 "from_peer": true, "call": "no completion for 5 s (0 messages completed before)"
-		1 "from_peer": true, "call": "a message of 64 B", "completion_status": "IBV_WC_RETRY_EXC_ERR", "vendor_error": 129
-		1 "from_peer": false, "call": "mlx5_0 port 1 went down"
+		77 "stage": "measure", "from_peer": false
+		77 "stage": "agree", "from_peer": false
+		77 "stage": "measure", "from_peer": true
+		77 "stage": "connect_qps", "from_peer": true
+		1 "stage": "connect_qps", "from_peer": false
+		1 "stage": "measure", "from_peer": true, "completion_status": "none", "vendor_error": 0
+		1 "stage": "measure", "from_peer": false, "completion_status": "transport retry counter exceeded", "vendor_error": 129
 	END
 }
 
