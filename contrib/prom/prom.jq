@@ -104,7 +104,7 @@ def families: [
 
 def suspects: ["never_came", "ended_early", "device", "data", "clock", "unreachable", "lost", "node_fails", "node_slow",
 	"rail_slow", "latency_high", "port_slow", "node_falls", "node_unsteady", "group_slow", "sender_starves",
-	"receiver_low", "worse", "pair_slow", "pair_lost"];
+	"receiver_low", "worse", "pair_lost"];
 
 # Labels are pairs of name and value. Set one, unless the value is empty.
 def set($name; $value):

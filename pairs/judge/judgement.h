@@ -16,7 +16,7 @@
 #define NONE      UINT32_MAX
 #define KINDS_MAX 256
 #define FIGURES_ENOUGH 65536
-#define PAIRS_MAX 8       /* that are tested themselves: a slot each, several times */
+#define PAIRS_MAX 8       /* that are tested themselves, several times; of more it is the network */
 #define FAILED    (-9.)   /* the y of a run that failed, in the test */
 #define AT_TIMES  (-.001) /* the depth of who is not low at best */
 
@@ -58,12 +58,10 @@ struct candidate {
 	uint32_t failed;
 };
 
-/* Two good players whose pair is far below what both reach elsewhere. */
+/* Two good players who have no figure with each other, in one direction. */
 struct pair {
 	uint32_t from, to;
-	enum verdict verdict; /* OPEN, GOOD or SLOW */
-	double y;
-	uint32_t tests;
+	uint32_t tests; /* runs of tests */
 };
 
 struct suspect {
@@ -140,7 +138,6 @@ void judge_lost(struct judgement *j);      /* lost.c */
 void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation is of its kinds */
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
-void judge_find_pairs(struct judgement *j);
 int judge_verdicts(struct judgement *j); /* verdict.c. -1: no memory */
 void judge_statements(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */

@@ -101,19 +101,16 @@ static void put(struct plan *p, uint32_t from, uint32_t to, bool back, const cha
 static uint32_t fill_slot(struct plan *p, const char *part)
 {
 	const struct judgement *j = p->j;
-	bool paired = false; /* two slow pairs may share a link */
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
-		bool test = *part == 't', pair = test && j->candidate_of[m->from] == NONE;
-		uint32_t group =
-			test && !pair && j->candidate_of[m->to] == NONE ? j->group[m->from] : NONE;
+		bool alone = j->candidate_of[m->from] != NONE && j->candidate_of[m->to] == NONE;
+		uint32_t group = *part == 't' && alone ? j->group[m->from] : NONE;
 
-		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) || (pair && paired) ||
+		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
 			continue;
-		paired |= pair;
 		if (group != NONE)
 			p->busy_group[group] = p->slot + 1;
 		m->done = true;

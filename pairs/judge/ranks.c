@@ -38,22 +38,14 @@ double figures_floor(const struct figures *f, double where)
 	return from - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(f, figures_median(f)));
 }
 
-void ranks_add(struct ranks *r, const struct figures *x, const struct figures *y)
+double ranks_chance(const struct figures *x, const struct figures *y)
 {
-	double n = (double)x->n, m = (double)y->n;
+	double n = (double)x->n, m = (double)y->n, below = 0, variance = n * m * (n + m + 1) / 12;
 
 	for (size_t i = 0; i < x->n; i++)
 		for (size_t k = 0; k < y->n; k++)
-			r->below += x->of[i] < y->of[k] ? 1 : x->of[i] == y->of[k] ? .5 : 0;
-	r->expected += n * m / 2;
-	r->variance += n * m * (n + m + 1) / 12;
-}
-
-double ranks_chance(const struct ranks *r)
-{
-	if (!(r->variance > 0))
-		return 1;
-	return .5 * erfc((r->below - r->expected - .5) / sqrt(2 * r->variance));
+			below += x->of[i] < y->of[k] ? 1 : x->of[i] == y->of[k] ? .5 : 0;
+	return variance > 0 ? .5 * erfc((below - n * m / 2 - .5) / sqrt(2 * variance)) : 1;
 }
 
 static double squares(const struct figures *f, double mean)

@@ -25,17 +25,10 @@ double figures_deviation(const struct figures *f, double median);
 double figures_floor(const struct figures *f, double where);
 
 /*
- * Mann and Whitney's comparison of X with Y, of several strata together (van Elteren): in each
- * stratum the pairs of an x below a y are counted.
+ * Mann and Whitney: the chance of so many x below y if neither is lower; normal approximation. 1
+ * without figures.
  */
-struct ranks {
-	double below, expected, variance;
-};
-
-void ranks_add(struct ranks *r, const struct figures *x, const struct figures *y);
-
-/* The chance of so many x below y if neither is lower: normal approximation. 1 without figures. */
-double ranks_chance(const struct ranks *r);
+double ranks_chance(const struct figures *x, const struct figures *y);
 
 /*
  * The chance that the mean of X is so far below that of Y, by Student's t; 1 unless all

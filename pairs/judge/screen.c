@@ -228,63 +228,6 @@ bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* True if what PLAYER reaches is low: nothing else is said of its pairs then. */
-static bool is_low_itself(const struct judgement *j, uint32_t player)
-{
-	uint32_t at = j->candidate_of[player];
-
-	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
-}
-
-/* How far O is below what its ends reach otherwise; NaN: it tells nothing of their pair. */
-static double pair_depth(const struct judgement *j, const struct observation *o)
-{
-	enum way back = j->e->latency ? SENDS : RECEIVES;
-	double y = judge_y(j, o);
-
-	if (is_low_itself(j, o->from) || is_low_itself(j, o->to))
-		return NAN;
-	return y - fmin(standing_of(j, o->from, SENDS, false), standing_of(j, o->to, back, false));
-}
-
-/* Add the pair of O unless it is there. Returns false if there are too many. */
-static bool add_pair(struct judgement *j, const struct observation *o, uint32_t most)
-{
-	for (uint32_t i = 0; i < j->pairs; i++)
-		if (j->pair[i].from == o->from && j->pair[i].to == o->to)
-			return true;
-	if (j->pairs == most)
-		return false;
-	j->pair[j->pairs++] = (struct pair){.from = o->from, .to = o->to, .y = judge_y(j, o)};
-	return true;
-}
-
-/* Pairs of good players that are far below what both reach elsewhere. Of many it is the network. */
-void judge_find_pairs(struct judgement *j)
-{
-	/* where that takes much, runs side by side tell nothing of a pair */
-	unsigned parts = j->loaded < NETWORK_TAKES ? 1U << PART_SCREEN : PARTS_SCREEN;
-	struct figures f = {.of = j->room};
-	double median, limit;
-	uint32_t most;
-
-	if (j->incast.rounds)
-		return;
-	for (uint32_t i = 0; i < j->e->count; i += judge_step(j))
-		if (parts >> j->e->of[i].part & 1 && !isnan(pair_depth(j, &j->e->of[i])))
-			f.of[f.n++] = pair_depth(j, &j->e->of[i]);
-	most = f.n / 10 < PAIRS_MAX ? (uint32_t)f.n / 10 : PAIRS_MAX;
-	median = figures_median(&f);
-	limit = median - fmax(j->e->latency ? 2 * judge_least(j) : LOW_LEAST,
-			      2 * LOW_SPREADS * figures_deviation(&f, median));
-	for (uint32_t i = 0; i < j->players && f.n; i++)
-		for (struct walk w = walk_way(j->e, i, SENDS, parts); walk_next(&w);)
-			if (w.is->from == i && pair_depth(j, w.is) < limit && !add_pair(j, w.is, most)) {
-				j->pairs = 0;
-				return;
-			}
-}
-
 double judge_loaded(const struct judgement *j)
 {
 	struct figures f = judge_figures(j, 1U << PART_LOADED);

@@ -80,22 +80,55 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	suspects_add(&j->suspects, &s);
 }
 
-static void add_pair(struct judgement *j, const struct pair *p)
+static bool is_candidate(const struct judgement *j, uint32_t player)
 {
-	enum finding_code kind = p->y < -8 ? SUSPECT_PAIR_BROKE : SUSPECT_PAIR;
-	struct suspect s = suspect_of(kind, p->from);
+	uint32_t at = j->candidate_of[player];
 
-	if (p->verdict == VERDICT_GOOD)
-		return;
-	s.b = p->to;
-	s.sends = true;
-	s.receives = j->e->latency;
-	s.tested = p->verdict == VERDICT_SLOW;
-	s.partners = p->tests;
-	s.normal = judge_unit(j, p->from, 0);
-	if (kind == SUSPECT_PAIR)
-		s.value = judge_unit(j, p->from, p->y);
-	suspects_add(&j->suspects, &s);
+	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
+}
+
+/* True if O is the first run of a pair of good players, in its direction, of which none has a figure;
+ * P gets it. */
+static bool is_dead(const struct judgement *j, const struct observation *o, struct pair *p)
+{
+	uint32_t runs = 0;
+
+	*p = (struct pair){o->from, o->to, 0};
+	if (!(judge_y(j, o) <= FAILED) || is_candidate(j, o->from) || is_candidate(j, o->to))
+		return false;
+	for (struct walk w = walk_way(j->e, o->from, SENDS, ~0U); walk_next(&w);) {
+		if (w.with != o->to)
+			continue;
+		if ((!runs++ && w.is != o) || !w.is->cause)
+			return false;
+		p->tests += w.is->part == PART_TEST;
+	}
+	return true;
+}
+
+/* Pairs of good players that have no figure: of many it is the network, of two nobody can say. */
+static void find_pairs(struct judgement *j)
+{
+	struct pair p;
+
+	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->incast.rounds; i++) {
+		if (!is_dead(j, &j->e->of[i], &p))
+			continue;
+		if (j->pairs == PAIRS_MAX) {
+			j->pairs = 0;
+			return;
+		}
+		j->pair[j->pairs++] = p;
+	}
+	for (uint32_t i = 0; i < j->pairs; i++) {
+		struct suspect s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
+
+		s.b = j->pair[i].to;
+		s.sends = true;
+		s.receives = j->e->latency;
+		s.tested = j->pair[i].tests > 0;
+		suspects_add(&j->suspects, &s);
+	}
 }
 
 /* How many hosts have a port of RAIL at GBPS; ANY: how many have a rate there. */
@@ -153,8 +186,7 @@ void judge_statements(struct judgement *j)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
 	suspects_merge(j, first);
-	for (uint32_t i = 0; i < j->pairs; i++)
-		add_pair(j, &j->pair[i]);
+	find_pairs(j);
 	judge_groups(j);
 	judge_notes(j);
 }

@@ -132,7 +132,7 @@ holds() {
 	prom nodes.prom slow
 	[[ $(grep -c '^rdmark_pairs_bandwidth_bytes_per_second{' nodes.prom) == 16 ]]
 	grep -qx 'rdmark_pairs_suspect{file="nodes.prom",node="n3",kind="node_slow"} 1' nodes.prom
-	grep -qx 'rdmark_pairs_suspects{file="nodes.prom",kind="pair_slow"} 0' nodes.prom
+	grep -qx 'rdmark_pairs_suspects{file="nodes.prom",kind="pair_lost"} 0' nodes.prom
 	grep -qx 'rdmark_pairs_nodes{file="nodes.prom",state="suspect"} 1' nodes.prom
 	grep -qx 'rdmark_up{file="nodes.prom"} 1' nodes.prom
 	grep -qx 'rdmark_exit_status{file="nodes.prom"} 6' nodes.prom
