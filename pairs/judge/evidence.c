@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "pairs/grow.h"
+#include "pairs/hosts.h"
 #include "proto/json_memory.h"
 
 #define HOST_MAX  253
 #define RAIL_MAX  64
 #define WHATS_MAX 64
-
 
 void evidence_init(struct evidence *e)
 {
@@ -63,40 +63,43 @@ uint32_t evidence_run(struct evidence *e, const char *name)
 	return at;
 }
 
-/* Room for one more of SIZE bytes in the list at LIST of COUNT, MOST at most. NULL: there is none.
- */
-static void *room_for(struct evidence *e, void *list, uint32_t count, uint32_t most, size_t size)
-{
-	void *of, *more;
-
-	memcpy(&of, list, sizeof(of));
-	e->counts[COUNT_BEYOND] += count == most;
-	more = count == most ? NULL : grow(of, count, size);
-	if (!more && count != most)
-		json_memory_lacked();
-	if (more)
-		memcpy(list, &more, sizeof(more));
-	return more ? (char *)more + size * count : NULL;
-}
-
 void evidence_add(struct evidence *e, const struct observation *o)
 {
-	struct observation *to = room_for(e, &e->of, e->count, EVIDENCE_MOST, sizeof(*to));
+	struct observation *more = NULL;
 
-	if (!to)
+	if (e->count == EVIDENCE_MOST)
+		e->counts[COUNT_BEYOND]++;
+	else if (!(more = grow(e->of, e->count, sizeof(*more))))
+		json_memory_lacked();
+	if (!more)
 		return;
-	*to = *o;
-	e->count++;
+	e->of = more;
+	e->of[e->count++] = *o;
 }
 
-void evidence_add_note(struct evidence *e, const struct note *n)
+void evidence_came(struct evidence *e, uint32_t player, uint32_t run)
 {
-	struct note *to = room_for(e, &e->notes, e->notes_n, EVIDENCE_NOTES, sizeof(*to));
+	struct player *p = &e->player[player];
 
-	if (!to)
-		return;
-	*to = *n;
-	e->notes_n++;
+	e->run[run].came++;
+	p->came = true;
+	p->done &= p->run == run; /* lines may be in any order */
+	p->run = run;
+}
+
+void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
+		   uint32_t missed)
+{
+	struct player *p = &e->player[player];
+
+	e->run[run].done++;
+	if (rounds > e->run[run].played)
+		e->run[run].played = rounds;
+	p->done = true;
+	p->run = run;
+	p->rounds = rounds;
+	p->missed += missed;
+	p->slots += rounds;
 }
 
 bool walk_next(struct walk *w)
@@ -158,8 +161,6 @@ static int number_players(struct evidence *e)
 		e->of[i].from = place[e->of[i].from];
 		e->of[i].to = place[e->of[i].to];
 	}
-	for (uint32_t i = 0; i < e->notes_n; i++)
-		e->notes[i].player = place[e->notes[i].player];
 	free(e->player);
 	e->player = player;
 	player = NULL;
@@ -169,49 +170,34 @@ out:
 	return order && e->first && !player ? 0 : -1;
 }
 
-/* A number of what O is, the same for the same line. */
-static uint64_t number_of(const struct observation *o)
+/* By time; those of one receiver are together. */
+static int by_slot(const void *a, const void *b)
 {
-	const uint64_t part[] = {(uint64_t)o->from << 32 | o->to,
-				 (uint64_t)o->run << 32 | (uint32_t)o->slot << 16 | o->cause,
-				 o->marks & MARK_FROM_CLIENT};
-	uint32_t value;
-	uint64_t z;
+	const struct observation *x = a, *y = b;
+	const uint32_t key[][2] = {
+		{x->run, y->run}, {x->slot, y->slot}, {x->to, y->to}, {x->from, y->from}};
 
-	memcpy(&value, &o->value, sizeof(value));
-	z = value;
-	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
-		z = (z ^ part[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		z = (z ^ z >> 32) * UINT64_C(0x94d049bb133111eb);
-	}
-	return z | 1;
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++)
+		if (key[i][0] != key[i][1])
+			return key[i][0] < key[i][1] ? -1 : 1;
+	return memcmp(&x->value, &y->value, sizeof(x->value));
 }
 
-/* Drop lines that are there twice. */
-static int drop_repeated(struct evidence *e)
+/* Put them in order, and drop lines that are there twice. */
+static void drop_repeated(struct evidence *e)
 {
-	uint32_t kept = 0, room = 2;
-	uint64_t *seen;
+	uint32_t kept = 0;
 
-	while (room < 2 * e->count)
-		room *= 2;
-	seen = calloc(room, sizeof(*seen));
-	if (!seen)
-		return -1;
+	if (e->count)
+		qsort(e->of, e->count, sizeof(*e->of), by_slot);
 	for (uint32_t i = 0; i < e->count; i++) {
-		uint64_t number = number_of(&e->of[i]);
-		uint32_t at = (uint32_t)(number >> 32) & (room - 1);
+		bool again = kept && !by_slot(&e->of[kept - 1], &e->of[i]);
 
-		while (seen[at] && seen[at] != number)
-			at = (at + 1) & (room - 1);
-		e->counts[COUNT_REPEATED] += seen[at] == number;
-		e->of[kept] = e->of[i];
-		kept += seen[at] != number;
-		seen[at] = number;
+		e->counts[COUNT_REPEATED] += again;
+		if (!again)
+			e->of[kept++] = e->of[i];
 	}
 	e->count = kept;
-	free(seen);
-	return 0;
 }
 
 /* Which observations each player is in. */
@@ -227,10 +213,10 @@ static int make_index(struct evidence *e)
 	}
 	for (uint32_t i = 0, sum = 0; i <= e->names.count; i++)
 		e->start[i] = sum += e->start[i];
-	for (uint32_t i = e->count; i--;)
+	for (uint32_t i = e->count; i--;) {
 		e->at[--e->start[e->of[i].to]] = i;
-	for (uint32_t i = e->count; i--;) /* which come first */
 		e->at[--e->start[e->of[i].from]] = i;
+	}
 	return 0;
 }
 
@@ -242,109 +228,61 @@ static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run
 {
 	uint32_t last = 0, failed = 0;
 
-	for (int pass = 0; pass < 2; pass++)
-		for (struct walk w = walk_all(e, player, ~0U); walk_next(&w);) {
-			bool own = !(w.is->marks &
-				     (w.is->from == player ? MARK_TO_BLAMED : MARK_FROM_BLAMED));
+	for (struct walk w = walk_all(e, player, ~0U); walk_next(&w);) {
+		bool from = w.is->from == player;
 
-			if (w.is->run != run)
-				continue;
-			if (!pass && !w.is->cause && w.is->slot + 1u > last)
-				last = w.is->slot + 1u;
-			failed += pass && w.is->slot >= last && own;
-		}
+		if (w.is->run != run)
+			continue;
+		if (!w.is->cause)
+			last = w.is->slot + 1u;
+		failed = w.is->cause ? failed + !(w.is->marks & (from ? MARK_TO_BLAMED : MARK_FROM_BLAMED))
+				     : 0;
+	}
 	return (failed > 1 && last < e->run[run].seen) ||
 	       (!e->run[run].is_plan && last + 2 < e->run[run].seen);
 }
 
-static int by_player(const void *a, const void *b)
+/* Whether PLAYER ended the last run that it took part in, unless that ended for all. */
+static void find_end(struct evidence *e, uint32_t player)
 {
-	const struct note *x = a, *y = b;
+	struct player *p = &e->player[player];
+	const struct run *run = &e->run[p->run];
+	bool gone;
 
-	if (x->player != y->player)
-		return x->player < y->player ? -1 : 1;
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-/* Take what the notes of one player in one run say: those from N to END. */
-static void take_notes_of(struct evidence *e, const struct note *n, const struct note *end)
-{
-	struct player *p = &e->player[n->player];
-	struct run *run = &e->run[n->run];
-	bool came = n->kind == NOTE_CAME, done = end[-1].kind == NOTE_DONE;
-
-	p->came |= came;
-	if (done) {
-		p->missed += end[-1].missed;
-		p->slots += end[-1].rounds;
-		/* where a signal ended a run, one may have played a round more than another */
-		p->ended_early |= end[-1].rounds + (run->played < run->planned) < run->played;
-	} else if (run->done) {
-		bool gone = is_gone_from(e, n->player, n->run);
-
-		p->ended_early |= gone && !e->counts[COUNT_BROKEN];
+	if (p->done) { /* where a signal ended a run, one may have played a round more than another */
+		p->ended_early = p->rounds + (run->played < run->planned) < run->played;
+	} else if (p->came && run->done) {
+		gone = is_gone_from(e, player, p->run);
+		p->ended_early = gone && !e->counts[COUNT_BROKEN];
 		/* of a plan nobody knows whether it had more to do */
-		p->unended |= gone ? e->counts[COUNT_BROKEN] > 0 : run->is_plan;
-	}
-}
-
-/* How far each run came; then what each player says. */
-static void take_notes(struct evidence *e)
-{
-	for (uint32_t i = 0; i < e->notes_n; i++) {
-		const struct note *n = &e->notes[i];
-		struct run *run = &e->run[n->run];
-
-		run->came += n->kind == NOTE_CAME;
-		run->done += n->kind == NOTE_DONE;
-		if (n->kind == NOTE_DONE && n->rounds > run->played)
-			run->played = n->rounds;
-	}
-	for (uint32_t i = 0; i < e->count; i++) {
-		struct run *run = &e->run[e->of[i].run];
-
-		run->parts |= 1U << e->of[i].part;
-		run->seen = e->of[i].slot >= run->seen ? e->of[i].slot + 1u : run->seen;
-	}
-	for (uint32_t i = 0; i < e->runs.count; i++)
-		e->plans += e->run[i].is_plan;
-	if (e->notes_n)
-		qsort(e->notes, e->notes_n, sizeof(*e->notes), by_player);
-	for (uint32_t i = 0, end; i < e->notes_n; i = end) {
-		for (end = i + 1; end < e->notes_n && e->notes[end].player == e->notes[i].player &&
-				  e->notes[end].run == e->notes[i].run;)
-			end++;
-		take_notes_of(e, &e->notes[i], &e->notes[end]);
+		p->unended = gone ? e->counts[COUNT_BROKEN] > 0 : run->is_plan;
 	}
 }
 
 int evidence_complete(struct evidence *e)
 {
-	uint32_t rails;
-	bool loaded = false;
-
-	for (uint32_t i = 0; i < e->count; i++)
-		loaded |= e->of[i].part == PART_LOADED;
-	for (uint32_t i = 0; i < e->count && !loaded; i++)
-		if (e->of[i].part == PART_AGAIN && !e->of[i].run) /* a first run is a screen */
-			e->of[i].part = PART_SCREEN;
-	if (number_players(e) || drop_repeated(e) || make_index(e))
+	if (number_players(e))
 		return -1;
-	take_notes(e);
-	if (e->known && e->known->n && e->hosts.count) { /* only lines of these are used */
-		rails = (e->names.count + e->hosts.count - 1) / e->hosts.count;
-		if (e->expected / rails > e->known->n)
-			e->expected = (uint32_t)e->known->n * rails;
+	drop_repeated(e);
+	if (make_index(e))
+		return -1;
+	for (uint32_t i = 0; i < e->count; i++) {
+		struct run *run = &e->run[e->of[i].run];
+
+		run->parts |= 1U << e->of[i].part;
+		run->seen = e->of[i].slot + 1u;
 	}
+	for (uint32_t i = 0; i < e->runs.count; i++)
+		e->plans += e->run[i].is_plan;
+	for (uint32_t i = 0; i < e->names.count; i++)
+		find_end(e, i);
 	return 0;
 }
 
 void evidence_release(struct evidence *e)
 {
 	struct names *const names[] = {&e->hosts, &e->names, &e->runs, &e->texts, &e->whats};
-	void *const lists[] = {e->player, e->of, e->notes, e->first, e->start, e->at};
+	void *const lists[] = {e->player, e->of, e->first, e->start, e->at};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		names_release(names[i]);

@@ -14,12 +14,10 @@
 #include <stdio.h>
 
 #include "names.h"
-#include "pairs/hosts.h"
 
 #define EVIDENCE_PLAYERS 65536
 #define EVIDENCE_RUNS    1024
 #define EVIDENCE_MOST    (UINT32_C(1) << 25) /* observations */
-#define EVIDENCE_NOTES   (UINT32_C(1) << 21)
 #define EVIDENCE_TEXTS   65536
 #define EVIDENCE_NONE    UINT32_MAX
 
@@ -80,7 +78,9 @@ struct player {
 	uint32_t missed, slots; /* slots that it could not use, of how many */
 	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
 	bool no_device;         /* that error is about its device */
-	bool came, ended_early, unended; /* the last: it may have ended in a line that was cut */
+	uint32_t run, rounds;   /* the last run of which it said anything, and what it played of it */
+	bool came, done;        /* it said that it began, and that this run is over */
+	bool ended_early, unended; /* the last: it may have ended in a line that was cut */
 };
 
 /* What each `run` of all players is. */
@@ -94,20 +94,6 @@ struct run {
 	bool is_plan;
 };
 
-/* What a player says of itself in a run: a line that is about no pair. */
-enum note_kind {
-	NOTE_CAME,
-	NOTE_DONE,
-	NOTE_SERVER, /* which is the player's at once */
-	NOTES
-};
-
-struct note {
-	uint32_t player, run;
-	enum note_kind kind;
-	uint32_t rounds, missed;
-};
-
 /* What the lines were: in the document; and on stderr, why they were not used. */
 #define EVIDENCE_COUNTS(X)                                                                       \
 	X(LINES, "lines", NULL)                                                                  \
@@ -115,7 +101,6 @@ struct note {
 	X(BROKEN, "broken", "cut or not JSON")                                                   \
 	X(IMPOSSIBLE, "impossible", "with impossible content")                                   \
 	X(REPEATED, "repeated", "there twice")                                                   \
-	X(OTHERS, "other_hosts", "of other hosts than --hosts")                                  \
 	X(OTHER_UNIT, "other_program", "of another experiment")                                  \
 	X(BEYOND, "too_many", "more than can be kept")
 
@@ -127,14 +112,11 @@ enum evidence_count {
 };
 
 struct evidence {
-	const struct hosts *known; /* lines of others are not used; NULL: all are */
 	struct names hosts, names, runs, texts, whats; /* NAMES: "HOST" or "HOST/RAIL" */
 	struct run run[EVIDENCE_RUNS];
 	struct player *player;  /* as many as names */
 	struct observation *of; /* owned, as all lists are */
 	uint32_t count;
-	struct note *notes;
-	uint32_t notes_n;
 	uint32_t *start;    /* players + 1: the first place in AT of each */
 	uint32_t *at;       /* numbers of observations: those of each player, who is either end */
 	uint32_t *first;    /* hosts + 1: the first player of each */
@@ -157,7 +139,7 @@ int evidence_read(struct evidence *e, FILE *file);
 
 /*
  * Number the players by host and rail, so that n2 comes before n10; drop what is there twice; make
- * the indexes; and take what the notes say. Returns -1 if there is no memory.
+ * the indexes; and find who ended early. Returns -1 if there is no memory.
  */
 int evidence_complete(struct evidence *e);
 
@@ -171,7 +153,11 @@ uint32_t evidence_run(struct evidence *e, const char *name);
 
 /* Add one, unless there are too many, which is counted, or no memory, which json_memory tells. */
 void evidence_add(struct evidence *e, const struct observation *o);
-void evidence_add_note(struct evidence *e, const struct note *n);
+
+/* PLAYER says that it takes part in RUN; that it has ended it after ROUNDS, without those it MISSED. */
+void evidence_came(struct evidence *e, uint32_t player, uint32_t run);
+void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
+		   uint32_t missed);
 
 enum way {
 	SENDS,

@@ -14,6 +14,14 @@
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */
 #define TEXT_BYTES     400
 
+/* Kinds of lines. */
+enum note_kind {
+	NOTE_CAME,
+	NOTE_DONE,
+	NOTE_SERVER,
+	NOTES /* about a pair */
+};
+
 static uint32_t put_text(struct evidence *e, const char *said)
 {
 	char clean[TEXT_BYTES];
@@ -101,8 +109,11 @@ static bool read_note(struct evidence *e, const struct line *l, uint32_t run, en
 		p->no_device |= line_is(l, LINE_cause, "device");
 		return true;
 	}
-	evidence_add_note(e, &(struct note){at, run, kind, (uint32_t)l->number[LINE_rounds],
-					    (uint32_t)l->number[LINE_missed]});
+	if (kind == NOTE_CAME)
+		evidence_came(e, at, run);
+	else
+		evidence_done(e, at, run, (uint32_t)l->number[LINE_rounds],
+			      (uint32_t)l->number[LINE_missed]);
 	return true;
 }
 
@@ -178,7 +189,9 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 		.slot = (uint16_t)(isnan(slot) ? l->number[LINE_round] : slot),
 		.clock_s = (float)l->number[LINE_clock_s],
 		.part = word_of(l, LINE_part, parts, sizeof(parts) / sizeof(parts[0]),
-				l->number[LINE_alone] > 0 ? PART_AGAIN : PART_LOADED)};
+				!(l->number[LINE_alone] > 0) ? PART_LOADED
+				: run			     ? PART_AGAIN
+							     : PART_SCREEN)};
 
 	if (!read_figure(l, &o))
 		return false;
@@ -198,17 +211,7 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 	return true;
 }
 
-/* Names letter by letter, and not their first labels: "ALL" is every node to scontrol. */
-static bool is_known(const struct hosts *known, const char *name)
-{
-	uint32_t at = name && known && known->n ? hosts_find(known, name) : HOSTS_NONE;
-
-	return !name || !known || !known->n ||
-	       (at != HOSTS_NONE && strcmp(known->host[at].name, name) == 0);
-}
-
-/* Read a line of a kind, unless it is of another experiment, or about hosts that are none of the
- * sweep. Returns false if it cannot be so. */
+/* Read a line of a kind, unless it is of another experiment. Returns false if it cannot be so. */
 static bool read_object(struct evidence *e, const struct line *l)
 {
 	static const char *const kinds[] = {[NOTE_CAME] = "player", [NOTE_DONE] = "done",
@@ -216,9 +219,6 @@ static bool read_object(struct evidence *e, const struct line *l)
 	uint8_t kind = word_of(l, LINE_kind, kinds, NOTES + 1, NOTES + 1);
 	uint32_t run;
 
-	if (!is_known(e->known, l->text[LINE_host]) || !is_known(e->known, l->text[LINE_from]) ||
-	    !is_known(e->known, l->text[LINE_to]))
-		return e->counts[COUNT_OTHERS]++, true;
 	if (kind > NOTES)
 		return false;
 	run = evidence_run(e, l->text[LINE_run] ? l->text[LINE_run] : "");

@@ -6,18 +6,6 @@
 
 #include "ranks.h"
 
-static int by_round(const void *a, const void *b, void *of)
-{
-	const struct observation *x = (const struct observation *)of + *(const uint32_t *)a;
-	const struct observation *y = (const struct observation *)of + *(const uint32_t *)b;
-
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	if (x->slot != y->slot)
-		return x->slot < y->slot ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
 /* The round of N flows, which have the numbers at FLOW. */
 static struct incast_round round_of(const struct evidence *e, const uint32_t *flow, uint32_t n)
 {
@@ -52,9 +40,12 @@ static void collect(struct incast *it, const struct evidence *e, uint32_t *flow)
 		if (e->of[i].part == PART_LOADED && e->of[i].marks & MARK_FROM_CLIENT &&
 		    e->of[i].value > 0)
 			flow[flows++] = i;
-	qsort_r(flow, flows, sizeof(*flow), by_round, e->of);
 	for (uint32_t first = 0, end; first < flows; first = end) {
-		for (end = first + 1; end < flows && !by_round(&flow[first], &flow[end], e->of);)
+		const struct observation *of = &e->of[flow[first]]; /* they are in that order */
+
+		for (end = first + 1; end < flows && e->of[flow[end]].run == of->run &&
+				      e->of[flow[end]].slot == of->slot &&
+				      e->of[flow[end]].to == of->to;)
 			end++;
 		if (end - first > 1)
 			it->round[it->rounds++] = round_of(e, &flow[first], end - first);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Players that never came, ended early, have a wrong clock or cannot be used. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "judgement.h"
-#include "proto/json_memory.h"
 
 #define CLOCK_LEAST_S .1  /* a clock is never wrong by less */
 #define CLOCK_OTHER_S .25 /* the limit, if the length of a slot is not known */
 #define GOOD_LEAST    .05 /* of all runs: if fewer have a figure, no player explains that */
-#define CLOCKS_OFF    .5  /* of its partners see it */
 
 /* What was tried with a player. */
 struct tally {
@@ -48,31 +45,25 @@ static double clock_limit_s(const struct judgement *j)
 	return fmax(slot_s > 0 ? slot_s * CLOCK_PART : CLOCK_OTHER_S, CLOCK_LEAST_S);
 }
 
-static bool clock_is_off(const struct judgement *j, const struct observation *o)
-{
-	return fabs((double)o->clock_s) > clock_limit_s(j);
-}
-
-/* The part of PLAYER's runs with those who are not OUT that fail, or in which a clock is off. */
-static double share_of(const struct judgement *j, uint32_t player, const bool *out, bool clocks)
+/* The part of PLAYER's runs with those who are not lost that fail. */
+static double share_of(const struct judgement *j, uint32_t player)
 {
 	double n = 0, k = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
-		if (!out[w.with] &&
-		    (clocks ? !isnan(w.is->clock_s) : w.is->cause != FAILED_MISSED)) {
+		if (!j->lost[w.with] && w.is->cause != FAILED_MISSED) {
 			n++;
-			k += clocks ? clock_is_off(j, w.is) : w.is->cause > 0;
+			k += w.is->cause > 0;
 		}
 	return n > 1 ? k / n : 0;
 }
 
 /*
- * Mark in OUT those that explain the runs that fail, or the CLOCKS that are off: the ones with the
- * largest part of them, and then, without these, the next ones, as long as one has LEAST. They
- * explain it if most others have less than half of that without them; of two nobody can say.
+ * Those are lost who explain the runs that fail: the ones with the largest part of them, and then,
+ * without these, the next ones. They explain it if most others have less than half of that without
+ * them.
  */
-static void explain(const struct judgement *j, bool *out, double least, bool clocks)
+static void explain(struct judgement *j)
 {
 	double *share = j->room, most;
 
@@ -81,19 +72,19 @@ static void explain(const struct judgement *j, bool *out, double least, bool clo
 
 		most = 0;
 		for (uint32_t i = 0; i < j->players; i++) {
-			share[i] = out[i] ? 0 : share_of(j, i, out, clocks);
+			share[i] = j->lost[i] ? 0 : share_of(j, i);
 			most = fmax(most, share[i]);
 		}
-		if (most < least)
+		if (most < LOST_HARDLY)
 			return;
 		for (uint32_t i = 0; i < j->players; i++)
-			out[i] |= share[i] >= most;
+			j->lost[i] |= share[i] >= most;
 		for (uint32_t i = 0; i < j->players; i++)
-			if (!out[i])
-				left.of[left.n++] = share_of(j, i, out, clocks);
-		if (j->players > 2 && !(figures_median(&left) < most / 2)) {
+			if (!j->lost[i])
+				left.of[left.n++] = share_of(j, i);
+		if (!(figures_median(&left) < most / 2)) {
 			for (uint32_t i = 0; i < j->players; i++)
-				out[i] &= share[i] < most;
+				j->lost[i] &= share[i] < most;
 			return;
 		}
 	} while (true);
@@ -119,7 +110,7 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 	return t->cause[FAILED_CONNECT] * 2 > t->failed ? SUSPECT_UNREACHABLE : SUSPECT_BROKE;
 }
 
-static void find_lost(struct judgement *j, bool *out)
+static void find_lost(struct judgement *j)
 {
 	bool came = any_came(j);
 	uint32_t figures = 0;
@@ -129,14 +120,14 @@ static void find_lost(struct judgement *j, bool *out)
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct tally t = tally_of(j, i);
 
-		out[i] = kind_of(j, i, &t, came, false) != FINDING_CODES;
+		j->lost[i] = kind_of(j, i, &t, came, false) != FINDING_CODES;
 	}
 	if (figures > GOOD_LEAST * j->e->count && j->players > 2)
-		explain(j, out, LOST_HARDLY, false);
+		explain(j);
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct player *p = &j->e->player[i];
 		const struct tally t = tally_of(j, i);
-		struct suspect s = suspect_of(kind_of(j, i, &t, came, out[i]), i);
+		struct suspect s = suspect_of(kind_of(j, i, &t, came, j->lost[i]), i);
 
 		j->unended += p->unended;
 		j->lost[i] = s.kind != FINDING_CODES;
@@ -150,37 +141,40 @@ static void find_lost(struct judgement *j, bool *out)
 	}
 }
 
-/* The median of what PLAYER's clock is ahead of those from which it is off; NaN: of none. */
+/* The median of what PLAYER's clock is ahead of most of its partners'; NaN: of half it is not. */
 static double ahead_of(const struct judgement *j, uint32_t player)
 {
 	struct figures f = {.of = j->room};
+	size_t known = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
 		bool client = (w.is->from == player) == !!(w.is->marks & MARK_FROM_CLIENT);
 
-		if (clock_is_off(j, w.is))
+		known += !isnan(w.is->clock_s);
+		if (fabs((double)w.is->clock_s) > clock_limit_s(j))
 			f.of[f.n++] = client ? -(double)w.is->clock_s : (double)w.is->clock_s;
 	}
-	return figures_median(&f);
+	return 2 * f.n > known ? figures_median(&f) : NAN;
 }
 
 /* Whose clock differs from most others'. Of two nobody can say which it is. */
-static void find_clocks(struct judgement *j, bool *out)
+static void find_clocks(struct judgement *j)
 {
-	bool two = j->players == 2;
+	uint32_t first = j->suspects.count, off;
 
-	for (uint32_t i = 0; i < j->players; i++)
-		out[i] = false;
-	explain(j, out, CLOCKS_OFF, true);
-	for (uint32_t i = 0; i < (two ? 1 : j->players); i++) {
+	for (uint32_t i = 0; i < j->players; i++) {
 		struct suspect s = suspect_of(SUSPECT_CLOCK, i);
 
 		s.value = ahead_of(j, i);
 		s.tested = s.sends = s.receives = true;
-		s.b = two ? 1 : NONE;
-		if (out[i] && !isnan(s.value) && !j->lost[i])
+		if (!isnan(s.value) && !j->lost[i])
 			suspects_add(&j->suspects, &s);
 	}
+	off = j->suspects.count - first;
+	if (2 * off > j->players) /* one says it for both; of more nobody knows the time */
+		j->suspects.count = first + (off == 2 && j->players == 2);
+	if (off == 2 && j->players == 2)
+		j->suspects.of[first].b = 1;
 }
 
 /* What a player reaches that missed many slots says little of its links; if many did, the launcher
@@ -200,15 +194,8 @@ static void find_late(struct judgement *j)
 
 void judge_lost(struct judgement *j)
 {
-	bool *out = calloc((size_t)j->players + 1, sizeof(*out));
-
-	if (!out) {
-		json_memory_lacked();
-		return;
-	}
-	find_lost(j, out);
+	find_lost(j);
 	suspects_merge(j, 0);
-	find_clocks(j, out);
+	find_clocks(j);
 	find_late(j);
-	free(out);
 }

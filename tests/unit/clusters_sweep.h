@@ -299,15 +299,10 @@ static inline void sweep_evidence(const struct sweep *s, struct evidence *e)
 		e->slot_s = 2;
 		e->run[run].is_plan = run > 0;
 		for (uint32_t i = 0; i < players; i++) {
-			struct note n = {.player = i, .run = run};
-
 			if (c->with_ports)
 				e->player[i].port_gbps = (float)c->port[i / c->rails];
-			evidence_add_note(e, &n);
-			n.kind = NOTE_DONE;
-			n.rounds = s->rounds[run];
-			n.missed = s->missed[run][i / c->rails];
-			evidence_add_note(e, &n);
+			evidence_came(e, i, run);
+			evidence_done(e, i, run, s->rounds[run], s->missed[run][i / c->rails]);
 		}
 	}
 	for (uint32_t i = 0; i < s->count; i++)
