@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pairs/grow.h"
-#include "pairs/hosts.h"
 #include "proto/json_memory.h"
 
 #define HOST_MAX  253
@@ -23,6 +22,16 @@ void evidence_init(struct evidence *e)
 	names_init(&e->whats, WHATS_MAX);
 }
 
+/* Names letter by letter, and not their first labels: "ALL" is every node to scontrol. */
+static bool is_known(const struct evidence *e, const char *host)
+{
+	uint32_t at = e->known && e->known->n ? hosts_find(e->known, host) : HOSTS_NONE;
+
+	if (!e->known || !e->known->n)
+		return hosts_is_name(host);
+	return at != HOSTS_NONE && strcmp(e->known->host[at].name, host) == 0;
+}
+
 uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 {
 	uint32_t known = e->names.count, at;
@@ -37,7 +46,7 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 		strcat(strcat(name, "/"), rail);
 	at = names_find(&e->names, name);
 	/* Nothing in a host's or a device's name that a shell or a table takes otherwise. */
-	if (at != NAMES_NONE || !hosts_is_name(host) || (railed && !hosts_is_name(rail)))
+	if (at != NAMES_NONE || !is_known(e, host) || (railed && !hosts_is_name(rail)))
 		return at;
 	more = grow(e->player, known, sizeof(*more));
 	if (!more)
@@ -82,9 +91,10 @@ void evidence_came(struct evidence *e, uint32_t player, uint32_t run)
 	struct player *p = &e->player[player];
 
 	e->run[run].came++;
+	if (!p->came || p->done) /* the first one that it does not end */
+		p->run = run;
 	p->came = true;
-	p->done &= p->run == run; /* lines may be in any order */
-	p->run = run;
+	p->done = false;
 }
 
 void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
@@ -95,8 +105,7 @@ void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t r
 	e->run[run].done++;
 	if (rounds > e->run[run].played)
 		e->run[run].played = rounds;
-	p->done = true;
-	p->run = run;
+	p->done |= run == p->run;
 	p->rounds = rounds;
 	p->missed += missed;
 	p->slots += rounds;

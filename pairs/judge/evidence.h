@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "names.h"
+#include "pairs/hosts.h"
 
 #define EVIDENCE_PLAYERS 65536
 #define EVIDENCE_RUNS    1024
@@ -78,7 +79,7 @@ struct player {
 	uint32_t missed, slots; /* slots that it could not use, of how many */
 	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
 	bool no_device;         /* that error is about its device */
-	uint32_t run, rounds;   /* the last run of which it said anything, and what it played of it */
+	uint32_t run, rounds;   /* the last run, or the first that it did not end; what it played of it */
 	bool came, done;        /* it said that it began, and that this run is over */
 	bool ended_early, unended; /* the last: it may have ended in a line that was cut */
 };
@@ -112,6 +113,7 @@ enum evidence_count {
 };
 
 struct evidence {
+	const struct hosts *known; /* lines of others are impossible; none: all are possible */
 	struct names hosts, names, runs, texts, whats; /* NAMES: "HOST" or "HOST/RAIL" */
 	struct run run[EVIDENCE_RUNS];
 	struct player *player;  /* as many as names */

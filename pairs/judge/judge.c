@@ -16,10 +16,11 @@
 #define MATRIX_MAX 4096 /* players of a square of numbers */
 
 struct judge {
-	const char *groups, *baseline, *suspects, *plan, *matrix;
+	const char *groups, *hosts, *baseline, *suspects, *plan, *matrix;
 	double expect; /* Gb/s; 0: not given */
 	bool json;
 	char **files;
+	struct hosts known; /* of --hosts */
 	struct groups group;
 	struct evidence evidence;
 };
@@ -29,6 +30,8 @@ struct judge {
 static const struct option_row options[] = {
 	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0,
 	       "lines \"GROUP HOST...\": which hosts share a switch or a rack"),
+	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	       "use only lines of these hosts: n[1-4], or a file"),
 	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
@@ -123,6 +126,14 @@ static int refuse_strangers(const struct evidence *b, const struct names *names,
 			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
 }
 
+/* Read what the options name that is about hosts. */
+static int read_hosts(struct judge *k, struct fault *f)
+{
+	if (k->hosts && (hosts_read(&k->known, k->hosts, f) || hosts_complete(&k->known, f)))
+		return -1;
+	return k->groups ? groups_read(&k->group, k->groups, f) : 0;
+}
+
 /* Write TEXT, which is freed, to NAME. */
 static int put(const char *name, char *text, struct fault *f)
 {
@@ -195,8 +206,7 @@ out:
 
 static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 {
-	if ((k->groups && groups_read(&k->group, k->groups, f)) ||
-	    read_evidence(&k->evidence, k->files, f) ||
+	if (read_hosts(k, f) || read_evidence(&k->evidence, k->files, f) ||
 	    (k->groups && refuse_strangers(&k->evidence, &k->group.hosts, k->groups, f)))
 		return -1;
 	if (judgement_init(j, &k->evidence, &k->group, k->expect))
@@ -212,6 +222,7 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 
 static void release(struct judge *k)
 {
+	hosts_release(&k->known);
 	groups_release(&k->group);
 	evidence_release(&k->evidence);
 }
@@ -229,6 +240,7 @@ int judge_command(char **argv)
 	if (status)
 		return pairs_failed(&f);
 	evidence_init(&k.evidence);
+	k.evidence.known = &k.known;
 	if (!judge_files(&k, &j, &f))
 		status = judge_status(&j);
 	judgement_release(&j);
@@ -258,7 +270,7 @@ int judge_check(char **argv, struct fault *f)
 	if (read_arguments(&k, argv, f) || refuse_pipe(k.groups, f) || refuse_pipe(k.baseline, f))
 		return -1;
 	evidence_init(&k.evidence);
-	rc = k.groups ? groups_read(&k.group, k.groups, f) : 0;
+	rc = read_hosts(&k, f);
 	if (!rc && k.baseline)
 		rc = read_evidence(&k.evidence, (char *[]){(char *)k.baseline, NULL}, f);
 	if (!rc) {

@@ -16,8 +16,10 @@
 #define AGAIN_SHARE  4 /* so much fewer pairs has the second screen at a time, and the test then */
 #define PAIR_TIMES   4 /* that a pair is tested */
 #define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
-#define MATCHINGS    4 /* of the screen; of rails, each, 2: they are more players of as many hosts */
-#define FEW_HOSTS    8 /* of so few the screen has all pairs, three times */
+#define MATCHINGS    4 /* of the screen: how often all hosts meet another one */
+#define RAILS_TIMES  2 /* the same of hosts with rails, which are more players */
+#define FEW_HOSTS    8 /* of so few the screen has all pairs, */
+#define FEW_TIMES    3 /* as often */
 #define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
 
 /* A pair that is wanted. */
@@ -120,27 +122,15 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 	return n;
 }
 
-/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
- */
-static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
-{
-	uint32_t even = n + n % 2;
-
-	*a = i ? (round + i) % (even - 1) : even - 1;
-	*b = (round + even - 1 - i) % (even - 1);
-	return *a < n && *b < n && *a != *b;
-}
-
-/* The pairs of two hosts: a rail with the same rail. ONLY: of which number; NONE: all. */
-static void match_hosts(struct plan *p, uint32_t a, uint32_t b, uint32_t only)
+/* The pairs of two hosts: each rail with the same rail. */
+static void match_hosts(struct plan *p, uint32_t a, uint32_t b)
 {
 	const struct evidence *e = p->j->e;
 
 	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
 		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
-			if (can_meet(p, i, k) && !p->j->lost[i] && !p->j->lost[k] &&
-			    (only == NONE || only == i - e->first[a]))
-				want(p, i, k, p->j->e->one_way && draw(p, 2));
+			if (can_meet(p, i, k) && !p->j->lost[i] && !p->j->lost[k])
+				want(p, i, k, draw(p, 2));
 }
 
 /* In this slot the players of group A, one of each host, with those of B. */
@@ -160,84 +150,56 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 	}
 }
 
+/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
+ */
+static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
+{
+	uint32_t even = n + n % 2;
+
+	*a = i ? (round + i) % (even - 1) : even - 1;
+	*b = (round + even - 1 - i) % (even - 1);
+	return *a < n && *b < n && *a != *b;
+}
+
 static void plan_screen(struct plan *p)
 {
 	const struct evidence *e = p->j->e;
-	uint32_t hosts = e->hosts.count, rails = (e->names.count + hosts - 1) / hosts, a, b;
-	uint32_t groups = p->j->groups->names.count, times = rails > 1 ? 2 : 3;
+	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count, a, b;
+	bool few = hosts <= FEW_HOSTS;
+	uint32_t times = e->names.count > hosts ? RAILS_TIMES : few ? FEW_TIMES : MATCHINGS;
 
-	for (uint32_t i = 0; i < hosts; i++)
-		p->list[i] = i;
-	for (uint32_t round = 0; hosts <= FEW_HOSTS && round < times * (hosts + hosts % 2 - 1);
-	     round++)
-		for (uint32_t i = 0; i < (hosts + 1) / 2; i++)
-			if (circle(hosts, round, i, &a, &b))
-				match_hosts(p, a, b, NONE);
-	for (uint32_t m = 0; m < (rails > 1 ? 2 * rails : MATCHINGS) && hosts > FEW_HOSTS; m++) {
+	for (uint32_t m = 0; m < times; m++) {
+		for (uint32_t i = 0; i < hosts; i++)
+			p->list[i] = i;
 		shuffle(p, p->list, hosts);
-		for (uint32_t i = 0; i + 1 < hosts; i += 2)
-			match_hosts(p, p->list[i], p->list[i + 1], rails > 1 ? m % rails : NONE);
+		for (uint32_t i = 0; i + 1 < hosts; i += few ? 1 : 2)
+			for (uint32_t k = i + 1; k < (few ? hosts : i + 2); k++)
+				match_hosts(p, p->list[i], p->list[k]);
 	}
 	while (fill_slot(p, "screen"))
 		p->slot++;
-	/* groups with each other, each with one other in a slot, so that all of their uplinks are
-	 * full */
-	for (uint32_t round = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans &&
-				 round < BLOCKS && round + 1 < groups + groups % 2;
-	     round++, p->slot++)
+	/* each group with one other in a slot, so that all of their uplinks are full */
+	for (uint32_t m = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans && m < BLOCKS &&
+			     m + 1 < groups + groups % 2;
+	     m++, p->slot++)
 		for (uint32_t i = 0; i < (groups + 1) / 2; i++)
-			if (circle(groups, round, i, &a, &b))
+			if (circle(groups, m, i, &a, &b))
 				put_block(p, a, b);
 }
 
-static bool can_be_reference(const struct judgement *j, uint32_t player)
-{
-	return !j->lost[player] && j->candidate_of[player] == NONE;
-}
-
-/* What PLAYER reaches at best, of both ways; NaN: not known. */
-static double best_of(const struct judgement *j, uint32_t player)
-{
-	double sum = 0;
-
-	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		sum += (double)j->standing[way][player].best;
-	return sum;
-}
-
-/* Those that are no candidates: the half whose figures are most like the others', if these are
- * enough. */
-static void find_references(struct plan *p)
-{
-	const struct judgement *j = p->j;
-	struct figures f = {.of = j->room};
-	double median, apart;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		if (can_be_reference(j, i) && !isnan(best_of(j, i)))
-			f.of[f.n++] = best_of(j, i);
-	median = figures_median(&f);
-	apart = f.n > 4 * TEST_FIRST ? figures_deviation(&f, median) / 1.4826 : INFINITY;
-	for (uint32_t i = 0; i < j->players; i++)
-		if (can_be_reference(j, i) && !(fabs(best_of(j, i) - median) > apart))
-			p->reference[p->references++] = i;
-	shuffle(p, p->reference, p->references);
-}
-
 /*
- * The references of PLAYER that are near to it, or the others, into p->list: those of a kind of
- * port that tells of it, if there are enough.
+ * The references of PLAYER into p->list: those of a kind of port that tells of it, if there are
+ * enough, and near to it or not.
  */
 static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 {
 	uint32_t n = 0;
 
 	for (int same = 1; same >= 0 && n < TEST_FIRST; same--)
-		for (uint32_t i = 0; i < (near ? p->j->players : p->references); i++) {
-			uint32_t with = near ? i : p->reference[i];
+		for (uint32_t i = 0; i < p->references; i++) {
+			uint32_t with = p->reference[i];
 
-			if (can_be_reference(p->j, with) && can_meet(p, player, with) &&
-			    judge_tells(p->j, player, with) == same &&
+			if (can_meet(p, player, with) && judge_tells(p->j, player, with) == same &&
 			    judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
@@ -246,8 +208,7 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 }
 
 /*
- * PLAYER with COUNT references: some that are near, the others not, where there are such. Runs of
- * one way are as many in each direction.
+ * PLAYER with COUNT references: some that are near, the others not, where there are such. Runs of one way are as many in each direction.
  */
 static void match_references(struct plan *p, uint32_t player, uint32_t count)
 {
@@ -255,12 +216,12 @@ static void match_references(struct plan *p, uint32_t player, uint32_t count)
 
 	n = list_references(p, player, true);
 	nearest = n < TEST_NEAR ? n : TEST_NEAR;
-	for (uint32_t i = 0; i < nearest * ways; i++)
-		want(p, player, p->list[i / ways], i & 1);
+	for (uint32_t i = 0; i < nearest; i++)
+		want(p, player, p->list[i], i & 1);
 	n = list_references(p, player, false);
 	if (!n)
 		n = list_references(p, player, true);
-	for (uint32_t i = 0; i + nearest * ways < count * ways && n; i++)
+	for (uint32_t i = 0; i + nearest < count * ways && n; i++)
 		want(p, player, p->list[i / ways % n], i & 1);
 }
 
@@ -296,28 +257,29 @@ static void match_bad(struct plan *p, const struct candidate *slow)
 		want(p, slow->player, p->list[k], k & 1);
 }
 
-/* Two references that are free in this slot, near to each other or not. Returns false for none. */
-static bool put_control(struct plan *p, uint32_t like, bool near, bool any)
+/* A control in this slot, on the rail of LIKE: two references, NEAR to each other or not, if
+ * there are such. Returns false for none. */
+static bool put_control(struct plan *p, uint32_t like, bool near)
 {
 	const struct judgement *j = p->j;
-	uint32_t tries = p->references, first = tries ? draw(p, tries) : 0;
+	uint32_t n = p->references, first = n ? draw(p, n) : 0, a, b;
 	const char *rail = strchrnul(evidence_name(j->e, like), '/');
 
-	for (uint32_t i = 0; i < tries; i++) {
-		uint32_t a = p->reference[(first + i) % tries];
-
-		if (!is_free(p, a) || strcmp(strchrnul(evidence_name(j->e, a), '/'), rail) != 0)
-			continue;
-		for (uint32_t k = 0; k < (near ? j->players : tries); k++) {
-			uint32_t b = near ? k : p->reference[(first + i + 1 + k) % tries];
-
-			if (can_be_reference(j, b) && is_free(p, b) && can_meet(p, a, b) &&
-			    (any || judge_is_near(j, a, b) == near)) {
+	for (int any = 0; any < 2; any++)
+		for (uint32_t i = 0; i < n; i++) {
+			a = p->reference[(first + i) % n];
+			if (!is_free(p, a) ||
+			    strcmp(strchrnul(evidence_name(j->e, a), '/'), rail) != 0)
+				continue;
+			for (uint32_t k = 1; k < n; k++) {
+				b = p->reference[(first + i + k) % n];
+				if (!is_free(p, b) || !can_meet(p, a, b) ||
+				    (!any && judge_is_near(j, a, b) != near))
+					continue;
 				put(p, a, b, j->e->one_way && (p->slot + a + b) & 1, "control");
 				return true;
 			}
 		}
-	}
 	return false;
 }
 
@@ -329,11 +291,10 @@ static void fill_tests(struct plan *p)
 		for (uint32_t i = 0; i < n; i++) {
 			bool near = (p->slot + i) % NEAR_CONTROL == 0;
 
-			if (put_control(p, p->list[i], near, false) ||
-			    put_control(p, p->list[i], near, true) || i)
+			if (put_control(p, p->list[i], near) || i)
 				continue;
 			p->slot++;
-			put_control(p, p->list[i], near, true);
+			put_control(p, p->list[i], near);
 		}
 }
 
@@ -342,7 +303,10 @@ static void plan_tests(struct plan *p)
 	const struct judgement *j = p->j;
 	uint32_t left = judge_most(j);
 
-	find_references(p);
+	for (uint32_t i = 0; i < j->players; i++)
+		if (!j->lost[i] && j->candidate_of[i] == NONE)
+			p->reference[p->references++] = i;
+	shuffle(p, p->reference, p->references);
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct candidate *c = &j->candidate[i];
 		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&

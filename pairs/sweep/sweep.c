@@ -68,6 +68,10 @@ static void make_judge(struct node_sweep *s, struct words *command)
 	words_put(command, s->suspects);
 	words_put(command, "--plan");
 	words_put(command, s->plan);
+	if (s->travels[0]) {
+		words_put(command, "--hosts");
+		words_put(command, s->travels[0]);
+	}
 	words_put_all(command, s->judge.word);
 	words_put(command, s->output);
 }
