@@ -15,14 +15,13 @@ static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
 	struct finding words;
 
 	judge_words(&words, j, s);
-	return json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:o*, s:s*, s:s*, s:s}",
+	return json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:s*, s:s*, s:s}",
 			 "kind", finding_name(s->kind), pair ? "from" : "name",
 			 judge_name(j, s, s->a), "to", pair ? judge_name(j, s, s->b) : NULL, "host",
 			 pair || group ? NULL : evidence_host(j->e, s->a), "direction",
 			 s->sends || s->receives ? judge_way(s) : NULL, "value",
 			 json_number_or_null(s->value), "normal", json_number_or_null(s->normal),
-			 "partners", s->partners, "bad", s->bad, "from_round",
-			 s->from_round ? json_integer(s->from_round) : NULL, "proof",
+			 "partners", s->partners, "bad", s->bad, "proof",
 			 suspect_is_lost(s->kind) ? NULL
 			 : s->tested              ? "tested"
 						  : "once",
@@ -132,14 +131,6 @@ static json_t *incast_json(const struct incast *it, const struct evidence *e)
 			 rounds);
 }
 
-/* The part of all pairs that was tried. */
-static double covered(const struct judgement *j)
-{
-	double all = (double)j->players * (j->players - 1) / (j->e->latency ? 2 : 1);
-
-	return all > 0 ? fmin(1, j->tried / all) : 1;
-}
-
 char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *players = json_array(), *tested = json_array(), *all;
@@ -152,13 +143,12 @@ char *judge_json(const struct judgement *j)
 	for (uint32_t i = 0; i < j->candidates; i++)
 		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
 	all = json_pack(
-		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, "
+		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
-		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "pairs_part",
-		json_number_or_null(covered(j)), "normal",
+		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "normal",
 		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
 		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
 		incomplete_json(j), "compared",

@@ -46,7 +46,7 @@ enum verdict {
 struct candidate {
 	uint32_t player;
 	double depth;         /* how far below the others it is, as a logarithm: at most 0 */
-	uint32_t falls_from;  /* it is lower from this round on; 0: it is not, or always */
+	bool falls;           /* it is lower in the last rounds than in the first */
 	double before, after; /* the medians of the first and the last rounds then */
 	enum verdict verdict;
 	bool sends, receives;
@@ -73,7 +73,6 @@ struct suspect {
 	uint32_t a, b;          /* B: of a pair; otherwise NONE */
 	double value, normal;   /* in the evidence's unit, or s, or parts; NaN: none */
 	uint32_t partners, bad; /* hosts or runs that it was judged by; those that were bad */
-	uint32_t from_round;    /* it is slow from this one on; 0: always, or not known */
 	uint32_t text;          /* what its runs said, in struct evidence.texts; or NONE */
 };
 
@@ -235,9 +234,6 @@ static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
 			      j->candidate[at].verdict == VERDICT_TIMES);
 }
-
-/* True if W has figures with two that tell of its player, no candidates: one may be slow itself. */
-bool judge_has_peers(const struct judgement *j, struct walk w);
 
 /* What Y, of PLAYER's kind, is in the evidence's unit. */
 static inline double judge_unit(const struct judgement *j, uint32_t player, double y)

@@ -16,31 +16,15 @@ struct figures judge_figures(const struct judgement *j, unsigned parts)
 	return f;
 }
 
-bool judge_has_peers(const struct judgement *j, struct walk w)
-{
-	uint32_t first = NONE;
-
-	while (walk_next(&w)) {
-		if (!judge_counts(j, w.is) || !judge_tells(j, w.player, w.with) ||
-		    j->candidate_of[w.with] != NONE)
-			continue;
-		if (first != NONE && w.with != first)
-			return true;
-		first = w.with;
-	}
-	return false;
-}
-
-/* The figures of PLAYER in WAY, into the judgement's room. */
+/* The figures of PLAYER in WAY, with those that tell if there are such, into the room. */
 static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way)
 {
-	struct walk w = walk_way(j->e, player, way, PARTS_SCREEN);
 	struct figures f = {.of = j->room};
-	bool all = !judge_has_peers(j, w);
 
-	while (walk_next(&w))
-		if (judge_counts(j, w.is) && (all || judge_tells(j, player, w.with)))
-			f.of[f.n++] = (double)w.is->y;
+	for (int tells = 1; tells >= 0 && !f.n; tells--)
+		for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);)
+			if (judge_counts(j, w.is) && judge_tells(j, player, w.with) >= tells)
+				f.of[f.n++] = (double)w.is->y;
 	return f;
 }
 

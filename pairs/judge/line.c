@@ -7,8 +7,7 @@
 
 #include "proto/json_memory.h"
 
-#define NESTED_MOST  32
-#define DIGITS_EXACT 15
+#define NESTED_MOST 32
 
 struct field {
 	const char *name;
@@ -122,26 +121,13 @@ static bool take_value(struct reader *r, struct value *v)
 	return v->bytes > 0;
 }
 
-/* The number at V; NaN: it is none. Up to 15 digits are exact by hand; strtod() takes much longer.
- */
+/* The number at V; NaN: it is none. */
 static double number_of(const struct value *v)
 {
-	const char *at = v->at + (*v->at == '-'), *stop = v->at + v->bytes;
-	double n = 0, power = 1;
-	bool point = false;
 	char *end;
+	double n = strtod(v->at, &end);
 
-	for (; at < stop && ((*at >= '0' && *at <= '9') || (*at == '.' && !point)); at++) {
-		point |= *at == '.';
-		if (*at == '.')
-			continue;
-		n = n * 10 + (*at - '0');
-		power *= point ? 10 : 1;
-	}
-	if (at == stop && v->bytes <= DIGITS_EXACT && at[-1] >= '0')
-		return (*v->at == '-' ? -n : n) / power;
-	n = strtod(v->at, &end);
-	return end == stop ? n : NAN;
+	return end == v->at + v->bytes ? n : NAN;
 }
 
 /* End the text V with a 0, in place; what is escaped gets shorter. NULL: it is none. */

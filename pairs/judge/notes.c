@@ -2,15 +2,14 @@
 /* What is no single node's fault: the network, levels, rails, what was expected, and what nobody
  * can tell. */
 #include <math.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "base/units.h"
 #include "judgement.h"
 
 #define HOSTS_TEXT 300
-#define FULL_BYTES 65536 /* messages that fill a good link: the tests' default */
 
 /* Players of whom something is said. */
 struct named {
@@ -65,7 +64,7 @@ static bool is_undecided(const struct judgement *j, const struct candidate *c)
 	bool open = c->verdict == VERDICT_OPEN && c->depth < (left_out ? -LOW_LEAST : 0) &&
 		    (j->tests || j->candidates > judge_most(j));
 
-	return !c->falls_from && (c->verdict == VERDICT_UNCLEAR || open);
+	return !c->falls && (c->verdict == VERDICT_UNCLEAR || open);
 }
 
 /* Candidates of whom nobody can tell; and those who are low with far ones only, where no groups say
@@ -160,24 +159,17 @@ static void note_network(struct judgement *j)
  */
 static bool fills_links(const struct evidence *e)
 {
-	char what[400], *rest = NULL, *word;
-	uint64_t bytes;
+	static const char what[] =
+		"^gbps (send|write|read)_bw( -[Dned] ?[^- ]*| -s ?(6[5-9]|[7-9][0-9]|[1-9][0-9]{2,})"
+		"([0-9]{3}|[kK])| -s ?(64[kK]|[1-9][0-9]*[mMgG]))*$";
+	regex_t r;
+	bool fills;
 
-	text_copy(what, sizeof(what), e->whats.count ? strchrnul(e->whats.text[0], ' ') : "");
-	word = strtok_r(what, " ", &rest);
-	if (!word || strlen(word) < 3 || strcmp(word + strlen(word) - 3, "_bw") != 0 ||
-	    strncmp(word, "atomic", 6) == 0)
+	if (!e->whats.count || regcomp(&r, what, REG_EXTENDED | REG_NOSUB))
 		return false;
-	while ((word = strtok_r(NULL, " ", &rest))) {
-		if (*word == '-' && (!word[1] || !strchr("sDned", word[1])))
-			return false;
-		if (strncmp(word, "-s", 2) != 0)
-			continue;
-		word = word[2] ? word + 2 : strtok_r(NULL, " ", &rest);
-		if (word && (units_parse_size(word, &bytes) || bytes < FULL_BYTES))
-			return false;
-	}
-	return true;
+	fills = !regexec(&r, e->whats.text[0], 0, NULL, 0);
+	regfree(&r);
+	return fills;
 }
 
 /* Pairs that reach less than is expected of each; or the best ones, than their ports can. */

@@ -13,7 +13,6 @@
 #include "proto/json_memory.h"
 
 #define PLANS_MAX    5 /* one or two screens, and three tests */
-#define AGAIN_SHARE  4 /* so much fewer pairs has the second screen at a time, and the test then */
 #define PAIR_TIMES   4 /* that a pair is tested */
 #define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
 #define MATCHINGS    4 /* of the screen: how often all hosts meet another one */
@@ -337,30 +336,27 @@ static void plan_tests(struct plan *p)
 
 void judge_plan(FILE *to, const struct judgement *j)
 {
-	uint32_t hosts = j->e->hosts.count, screens = 0;
+	uint32_t hosts = j->e->hosts.count;
 	struct plan p = {.j = j, .to = to, .x = j->e->count};
-	double room = hosts > TEST_SHARE ? hosts / TEST_SHARE : 1;
-	bool again;
+	double room = hosts / TEST_SHARE;
+	uint32_t screens = j->e->incast;
 
 	for (uint32_t i = 0; i < j->e->runs.count; i++)
 		screens += j->e->run[i].parts >> PART_SCREEN & 1;
-	/* once more where few pairs at a time were too many for the network */
-	again = screens == 1 && j->e->plans == 1 && judge_is_blind(j);
 	if (j->e->plans >= PLANS_MAX || hosts < 3)
 		return;
 	/* few pairs fill a network that carries little */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency)
-		room = floor(
-			fmax(1, room * fmax(j->loaded, screens && !again ? 0 : 1. / AGAIN_SHARE)));
-	p.room = (uint32_t)(again || screens > 1 ? ceil(room / AGAIN_SHARE) : room);
+		room *= j->loaded;
+	p.room = (uint32_t)fmax(1, room);
 	p.list = calloc(j->players + 1, sizeof(*p.list));
 	p.reference = calloc(j->players + 1, sizeof(*p.reference));
 	p.busy = calloc(hosts + 1, sizeof(*p.busy));
 	p.busy_group = calloc(j->groups->names.count + 1, sizeof(*p.busy_group));
 	if (!p.list || !p.reference || !p.busy || !p.busy_group)
 		json_memory_lacked();
-	else if (again || (!screens && !j->e->incast))
-		plan_screen(&p);
+	else if (!screens || (screens == 1 && j->e->plans == 1 && judge_is_blind(j)))
+		plan_screen(&p); /* once more where that sees little */
 	else
 		plan_tests(&p);
 	free(p.list);

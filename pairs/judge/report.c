@@ -72,8 +72,6 @@ void judge_words(struct finding *to, const struct judgement *j, const struct sus
 				FINDING_NUMBER("usual", s->normal, "Gb/s"),
 				FINDING_NUMBER("bad", s->bad, ""),
 				FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
-				FINDING_NUMBER("from", (double)s->from_round, ""),
-				FINDING_NUMBER("normal", s->normal, ""),
 				FINDING_WORD("proven", s->tested ? "" : NULL),
 				FINDING_WORD("untested", s->tested ? NULL : ""),
 				FINDING_WORD("good", good ? "" : NULL),

@@ -105,35 +105,20 @@ static void find_at_times(struct judgement *j)
 	}
 }
 
-/* Figures of PLAYER (NONE: of all) in the loaded rounds FROM up to END, into the room. */
-static struct figures figures_from(const struct judgement *j, uint32_t player, uint32_t from,
-				   uint32_t end)
+/* Figures of PLAYER (NONE: of all) in the first or the LAST third of the loaded rounds. */
+static struct figures third_of(const struct judgement *j, uint32_t player, bool last)
 {
+	uint32_t rounds = j->e->run[0].seen, third = rounds / 3, from = last ? rounds - third : 0;
+	bool all = player == NONE;
 	struct figures f = {.of = j->room};
 
-	for (uint32_t i = 0; i < j->e->count && player == NONE; i += judge_step(j)) {
-		const struct observation *o = &j->e->of[i];
-
-		if (o->part == PART_LOADED && judge_counts(j, o) && o->slot >= from &&
-		    o->slot < end)
-			f.of[f.n++] = (double)o->y;
-	}
-	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED);
-	     player != NONE && walk_next(&w);)
-		if (judge_counts(j, w.is) && w.is->slot >= from && w.is->slot < end)
-			f.of[f.n++] = (double)w.is->y;
+	for (uint32_t i = all ? 0 : player; i < (all ? j->players : player + 1); i++)
+		for (struct walk w = walk_way(j->e, i, all ? SENDS : WAYS, 1U << PART_LOADED);
+		     walk_next(&w);)
+			if (judge_counts(j, w.is) && w.is->slot >= from &&
+			    w.is->slot < from + third)
+				f.of[f.n++] = (double)w.is->y;
 	return f;
-}
-
-/* The round after the last one in which PLAYER reached more than LIMIT, counted from 1. */
-static uint32_t falls_from(const struct judgement *j, uint32_t player, double limit)
-{
-	uint32_t round = 0;
-
-	for (struct walk w = walk_all(j->e, player, 1U << PART_LOADED); walk_next(&w);)
-		if (judge_counts(j, w.is) && (double)w.is->y > limit && w.is->slot >= round)
-			round = w.is->slot + 1u;
-	return round + 1;
 }
 
 /*
@@ -142,20 +127,19 @@ static uint32_t falls_from(const struct judgement *j, uint32_t player, double li
  */
 static void find_falls(struct judgement *j)
 {
-	uint32_t rounds = j->e->run[0].seen, third = rounds / 3;
-	struct figures first = figures_from(j, NONE, 0, third), last;
+	struct figures first = third_of(j, NONE, false), last;
 	double low = figures_quantile(&first, .1), shift = figures_median(&first);
 
-	last = figures_from(j, NONE, rounds - third, rounds);
+	last = third_of(j, NONE, true);
 	shift = fmin(0, figures_median(&last) - shift);
 	for (uint32_t i = 0; i < j->players; i++) {
 		double before, least, after, most;
 		struct candidate *c;
 
-		first = figures_from(j, i, 0, third);
+		first = third_of(j, i, false);
 		before = figures_median(&first);
 		least = figures_quantile(&first, .2);
-		last = figures_from(j, i, rounds - third, rounds);
+		last = third_of(j, i, true);
 		after = figures_median(&last);
 		most = figures_quantile(&last, .8);
 		if (first.n < 3 || last.n < 3 ||
@@ -163,7 +147,7 @@ static void find_falls(struct judgement *j)
 		    !(after - shift < fmin(low, before - LOW_LEAST / 2) - LOW_LEAST / 2))
 			continue;
 		c = add_candidate(j, i, AT_TIMES);
-		c->falls_from = falls_from(j, i, (before + after) / 2);
+		c->falls = true;
 		c->before = before;
 		c->after = after;
 	}

@@ -9,7 +9,7 @@
 /* What the candidate C is suspected of. */
 static enum finding_code kind_of(const struct judgement *j, const struct candidate *c)
 {
-	if (c->falls_from)
+	if (c->falls)
 		return SUSPECT_FALLS;
 	if (c->verdict == VERDICT_TIMES)
 		return 2 * c->failed > c->low ? SUSPECT_FAILS : SUSPECT_UNSTEADY;
@@ -54,7 +54,7 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	if (!incast &&
 	    !(open && !j->tests && j->candidates <= judge_most(j) &&
 	      (c->depth < -LOW_LEAST / 2 || c->depth == AT_TIMES)) &&
-	    !c->falls_from && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
+	    !c->falls && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
 	/* of several that are slow nobody knows before they have met whether it is their place */
@@ -63,8 +63,7 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.bad = c->low;
 	s.text = judge_said(j, c->player, c->failed > 0);
-	s.from_round = c->falls_from;
-	if (c->falls_from) {
+	if (c->falls) {
 		s.value = judge_unit(j, c->player, c->after);
 		s.normal = judge_unit(j, c->player, c->before);
 	} else if (open || incast) {

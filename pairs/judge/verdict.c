@@ -114,20 +114,24 @@ static void collect_controls(struct work *w)
 	w->controls = make_bench(w);
 }
 
-/* What C reached in WAY with references: with those that tell, if there are two. */
+/* What C reached in WAY with references: with those that tell, if there are such. */
 static struct bench collect(struct work *w, struct candidate *c, enum way way)
 {
 	const struct judgement *j = w->j;
-	struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
-	bool told = judge_has_peers(j, k);
+	uint32_t tests = 0;
 
-	while (walk_next(&k)) {
-		if (j->candidate_of[k.with] != NONE)
-			continue;
-		c->tests += way == SENDS || j->e->one_way; /* otherwise each is both ways */
-		if (!told || judge_tells(j, c->player, k.with))
-			put(w, k.is);
+	for (int tells = 1; tells >= 0 && !w->samples; tells--) {
+		struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
+
+		for (tests = 0; walk_next(&k);) {
+			if (j->candidate_of[k.with] != NONE)
+				continue;
+			tests++;
+			if (judge_tells(j, c->player, k.with) >= tells)
+				put(w, k.is);
+		}
 	}
+	c->tests += way == SENDS || j->e->one_way ? tests : 0; /* otherwise each is both ways */
 	return make_bench(w);
 }
 
