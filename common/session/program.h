@@ -81,7 +81,7 @@ void session_release(struct session *s);
 void session_unmake(struct session *s);
 
 /*
- * agree.c, client: the hello that proposes the options' experiment, or NULL with the fault raised;
+ * session.c, client: the hello that proposes the options' experiment, or NULL with the fault raised;
  * over the connection take leave of an experiment, with MORE to come or for good; agree on the next
  * one, which the options have.
  */

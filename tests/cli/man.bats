@@ -300,6 +300,7 @@ source_keys() {
 	document)
 		literals json_document common/report/json.c
 		literals note_threshold common/session/program.c
+		literals tell common/session/prove.c | grep -x prove
 		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
 		;;
 	error)
@@ -358,6 +359,9 @@ source_keys() {
 	path) rows rows common/proto/path_json.c ;;
 	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/proto/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
 	limit) literals explained_limit common/report/explained.c ;;
+	prove) literals prove_json common/plan/prove.c ;;
+	change) literals try_json common/plan/prove.c | grep -vx -e bandwidth_gbps -e against_gbps ;;
+	proved_window) literals try_json common/plan/prove.c | grep -x -e bandwidth_gbps -e against_gbps ;;
 	ceilings) literals ceilings_json common/report/explained.c ;;
 	finding) { literals finding_to_json common/finding/finding.c; literals checked_to_json common/report/check.c | grep -x port; } | sort -u ;;
 	reading) literals evidence_json common/finding/finding.c ;;
@@ -400,7 +404,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 38))
+	(($(wc -l <<<"$objects") == 41))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")
