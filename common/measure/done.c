@@ -152,15 +152,15 @@ static int read_record(const struct endpoint *ep, const struct round_attr *attr,
 		       const json_t *from)
 {
 	struct fault *f = ep->fault;
+	int rc = record_from_json(rec, from, f);
 
-	if (record_from_json(rec, from, f))
-		return -1;
-	if (rec->copies && rec->copies != ep->options->experiment.mcg)
-		return fields_raise(record_fields(), from, "copies", f);
+	if (rc == 0 && rec->message_bytes != attr->message_bytes)
+		rc = fields_raise(record_fields(), from, "message_bytes", f);
+	if (rc == 0 && rec->copies && rec->copies != ep->options->experiment.mcg)
+		rc = fields_raise(record_fields(), from, "copies", f);
 	rec->run = attr->run;
-	return rec->message_bytes == attr->message_bytes
-		       ? 0
-		       : fields_raise(record_fields(), from, "message_bytes", f);
+	rec->message_bytes = attr->message_bytes; /* the row of one that is refused is shown, too */
+	return rc;
 }
 
 /* Read the records of the peer's workers, and what is known of its devices. */
