@@ -247,27 +247,29 @@ void prove_refuse(struct prove *p, enum prove_change c, const char *why)
 		p->try[PROVE_THREADS].not_tried = why;
 }
 
-/* T was not shown to be of no help. */
-static bool may_help(const struct prove_try *t)
+/* How much faster T may be, at most. */
+static double most_of(const struct prove_try *t)
 {
-	return t->planned && !t->not_tried && t->so <= PROVE_BETTER;
+	if (!t->planned || t->not_tried)
+		return 1;
+	return t->windows < TURNS_LEAST ? INFINITY : t->ratio + t->half;
 }
 
 /*
- * The change that helps most, but BUT; NULL: none does. Larger messages are no cause; nor are more
- * QPs where more READs may help, which they also have; and what helps beside a change that itself may
- * help is no limit of the base.
+ * The change that surely helps most, but BUT; NULL: none does. Larger messages are no cause; nor are
+ * more QPs where more READs may help, which they also have; and what helps no more than the
+ * change that it is compared with may help by itself is not the first limit.
  */
 static const struct prove_try *best_of(const struct prove *p, const struct prove_try *but)
 {
-	const struct prove_try *best = NULL;
+	const struct prove_try *best = NULL, *outs = &p->try[PROVE_OUTS];
 
 	for (enum prove_change c = PROVE_BASE + 1; c < PROVE_TOGETHER; c++) {
 		const struct prove_try *t = &p->try[c];
 
 		if (c == PROVE_SIZE || t == but || t->so != PROVE_BETTER ||
-		    (c == PROVE_QPS && may_help(&p->try[PROVE_OUTS])) ||
-		    (!but && may_help(&p->try[t->against])))
+		    (c == PROVE_QPS && most_of(outs) > 1 + MARGIN) ||
+		    (!but && most_of(&p->try[t->against]) >= t->least))
 			continue;
 		if (!best || t->ratio > best->ratio)
 			best = t;
@@ -351,11 +353,11 @@ enum finding_code prove_limit(const struct prove *p, enum finding_strength *stre
 	const struct prove_try *best = best_of(p, NULL), *larger = &p->try[PROVE_SIZE];
 	bool messages = larger->so == PROVE_BETTER && larger->least >= BY_MESSAGES;
 
-	/* each of these also carries more messages */
-	for (enum prove_change c = PROVE_WINDOW; c <= PROVE_RECEIVES; c++)
-		messages &= c == PROVE_SIZE || !may_help(&p->try[c]) || p->try[c].so == PROVE_BETTER;
+	/* each of these may carry more messages, too */
+	for (enum prove_change c = PROVE_WINDOW; c < PROVE_TOGETHER; c++)
+		messages &= c == PROVE_SIZE || most_of(&p->try[c]) < HELPS_LITTLE;
 	*strength = FINDING_IS;
-	if (messages && (!best || best->ratio < HELPS_LITTLE))
+	if (messages)
 		return LIMIT_MESSAGE_RATE;
 	if (best)
 		return changes[best - p->try].limit;
@@ -408,8 +410,8 @@ const char *prove_text(const struct prove *p, char *buf, size_t size)
 	} else if (add_changes(p, true, text, sizeof(text)) ||
 		   !add_changes(p, false, text, sizeof(text))) {
 		text_add(buf, size,
-			 "cannot tell what limits it: too few windows, or their rates vary too "
-			 "much%s%s; use a longer --prove",
+			 "cannot tell what limits it: there are too few windows in which no thread "
+			 "lacked its CPU, or their rates vary too much%s%s; use a longer --prove",
 			 text[0] ? ", with " : "", text);
 	} else if (larger->so == PROVE_BETTER) {
 		text_add(buf, size, "nothing helps but larger messages, a little: ");
