@@ -57,8 +57,7 @@ bool command_is_nearer(const char *name, const char *word, size_t size, size_t *
 	return near;
 }
 
-/* WORD is no option of C: say so, and which it may be meant for. Returns -1. */
-static int refuse(const struct command *c, const char *word, struct fault *f)
+int command_refuse(const struct command *c, const char *word, struct fault *f)
 {
 	const struct option_row *near = NULL;
 	size_t size = strcspn(word + 2, "="), distance = size;
@@ -123,7 +122,7 @@ int command_read(const struct command *c, void *into, char **argv, char ***rest,
 		if (command_helps(c, word))
 			return 1;
 		if (!c->operands || (*word == '-' && word[1]))
-			return refuse(c, word, f);
+			return command_refuse(c, word, f);
 		*operand++ = word;
 		w.next++;
 	}

@@ -35,6 +35,9 @@ int command_store(const struct option_row *row, const char *value, void *into, s
  */
 int command_read(const struct command *c, void *into, char **argv, char ***rest, struct fault *f);
 
+/* WORD is no option of C: raise that, and which it may be meant for. Returns -1. */
+int command_refuse(const struct command *c, const char *word, struct fault *f);
+
 /* True if WORD is --help or -h; C's help is then printed. */
 bool command_helps(const struct command *c, const char *word);
 

@@ -329,7 +329,8 @@ static void add_messages(const struct prove *p, char *buf, size_t size)
 			    "\302\261 %.2f times as fast",
 		 larger->option, larger->ratio, larger->half);
 	if (threads->so >= PROVE_SAME && list->so >= PROVE_SAME)
-		text_add(buf, size, "; threads and lists do not help: it is an adapter's");
+		text_add(buf, size, "; threads and lists do not help: it is an adapter's, or the "
+				    "network's");
 	else
 		text_add(buf, size, "; cannot tell whether it is an adapter's or a CPU's");
 }

@@ -18,7 +18,7 @@ static const char *const taken[] = {
 	"version",        "help",     "out_json",
 	"out_json_file",  "csv",      "interval",
 	"run_infinitely", "timeout",  "connect-timeout",
-	"wait_destroy",   "repeat",   "until-stable",
+	"wait_destroy",   "repeat",   "until-stable", "prove",
 	"min-bw",         "max-lat",  "max-loss",
 	"min-msgrate",    "limit_bw", "limit_msgrate",
 };

@@ -111,11 +111,10 @@ static int read_option(struct node_sweep *s, struct option_words *w)
 	}
 	if (rc == 0) {
 		rc = options_next(run_options_command()->options, w, &row, &value, &s->fault);
-		if (rc == 0 && **w->next == '-') {
-			fault_raise(&s->fault, FAULT_USAGE, 0, "'%.64s' is not an option of %s",
-				    *w->next, sweep.name);
-			return fault_fix(&s->fault, "`%s --help` shows its options", sweep.name);
-		}
+		if (rc == 0 && **w->next == '-')
+			return command_refuse(&(struct command){.name = sweep.name,
+								.options = run_options_command()->options},
+					      *w->next, &s->fault);
 		w->next += rc == 0;
 	}
 	while (rc >= 0 && word < w->next)

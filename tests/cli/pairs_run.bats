@@ -92,9 +92,9 @@ refused() {
 	said='plan: the plan is empty'
 	plan ''
 	refused "'--only' is not an option of rdmark-pairs run. Fix: judge --plan FILE plans" --start "$later" --only plan
-	run "$RDMARK_BIN/rdmark-pairs" sweep --launch ssh -H n1
+	run "$bin/rdmark-pairs" sweep --launch ssh -H n1
 	[[ $status == 2 && $output == *"'-H' is not an option of rdmark-pairs sweep. Fix: "* ]]
-	run "$RDMARK_BIN/rdmark-pairs" sweep --launch ssh --hosts n1 --auth none
+	run "$bin/rdmark-pairs" sweep --launch ssh --hosts n1 --auth none
 	[[ $status == 2 && $output == *'Fix: give a list of two hosts'* ]]
 }
 

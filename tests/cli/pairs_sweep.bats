@@ -199,7 +199,8 @@ refused_like_run() {
 
 @test "what run would refuse on every node is refused here, in its words, and the corrected command works" {
 	printf '%s\n' n1 n2 n3 >hosts
-	refused_like_run --shedule full
+	sweep --shedule full
+	[[ $status == 2 && $stderr == *"'--shedule' is not an option of rdmark-pairs sweep. Fix: did you mean --schedule?" ]] || { echo "$stderr"; return 1; }
 	refused_like_run --slot x
 	refused_like_run extra
 	refused_like_run -- write_bww
