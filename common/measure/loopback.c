@@ -73,8 +73,7 @@ int loopback_run(struct loopback *l, struct stop *stop, struct fault *f)
 		process_last_error(&server, l->failed, sizeof(l->failed));
 	} else {
 		snprintf(measure, sizeof(measure), "--json -D " WINDOW " -p %s 127.0.0.1", port);
-		if (start_end(&client, l, measure, f) == 0 &&
-		    process_wait(&client, stop, f) == 0)
+		if (start_end(&client, l, measure, f) == 0 && process_wait(&client, stop, f) == 0)
 			document = json_memory_load(client.said ? client.said : "", client.said_n,
 						    0, NULL);
 		else if (client.errors)

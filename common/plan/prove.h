@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * prove: the experiment behind --prove. A run is repeated with one thing changed at a time, in turns
- * with the unchanged one, until the ratio of their rates is known: what makes it faster was its
- * limit. Pure functions, but for their fault: session/prove.c plays what they plan.
+ * prove: the experiment behind --prove. A run is repeated with one thing changed at a time, in
+ * turns with the unchanged one, until the ratio of their rates is known: what makes it faster was
+ * its limit. Pure functions, but for their fault: session/prove.c plays what they plan.
  *
  * One thing at a time: four times the QPs have a quarter of the depth each, or the window would be
  * larger, too; two threads are compared with as many QPs of one thread.
@@ -51,7 +51,8 @@ struct prove_try {
 		double gbps, against_gbps;
 	} window[PROVE_WINDOWS_MAX];
 	unsigned windows;
-	double ratio, half, least; /* of its rate to that of `against`; of the 99 % interval; 0: unknown */
+	double ratio, half,
+		least; /* of its rate to that of `against`; of the 99 % interval; 0: unknown */
 	enum prove_so so;
 };
 
@@ -69,7 +70,8 @@ struct prove {
 	struct prove_facts facts;
 	struct prove_try try[PROVE_CHANGES];
 	unsigned turn;
-	double loopback_gbps[2]; /* of the client's and the server's adapter with itself; 0: unknown */
+	double loopback_gbps[2]; /* of the client's and the server's adapter with itself; 0: unknown
+				  */
 };
 
 /* Plan the changes of P, whose facts are set. */
@@ -90,7 +92,20 @@ bool prove_plan_together(struct prove *p);
 /* Change C cannot be tried because of WHY, which is static. */
 void prove_refuse(struct prove *p, enum prove_change c, const char *why);
 
-/* What limits the base, and whether that is known; as a sentence; what was changed, by the names of documents; all as JSON. */
+/* What surely makes the base faster, the most of it, but BUT; NULL: nothing. How much faster T may
+ * be, at most. */
+const struct prove_try *prove_best(const struct prove *p, const struct prove_try *but);
+double prove_most(const struct prove_try *t);
+
+/* Four times the size carries that much more: most of the time goes by messages, not by bytes. */
+#define PROVE_BY_MESSAGES 1.6
+
+#define PROVE_MARGIN 0.05 /* a rate within that is the same */
+
+/*
+ * prove_words.c: what limits the base, and whether that is known; the same as a sentence; what a
+ * change told, by its name in documents; and all as JSON.
+ */
 enum finding_code prove_limit(const struct prove *p, enum finding_strength *strength);
 bool prove_is_unmoved(const struct prove *p); /* nothing that was changed helps */
 const char *prove_text(const struct prove *p, char *buf, size_t size);

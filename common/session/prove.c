@@ -29,15 +29,16 @@ static struct prove_facts facts_of(const struct session *s, const struct experim
 		.receives = endpoint_receives(ep),
 		.fetches = ep->test->operation.fetches,
 		.software = hca_is_software(&ep->rail[0].hca.info),
-		.rx_depth = plan_rx_depth(e, &(struct plan_qp){.receives = true, .max_cqe = d->max_cqe,
+		.rx_depth = plan_rx_depth(e, &(struct plan_qp){.receives = true,
+							       .max_cqe = d->max_cqe,
 							       .max_wr = d->max_qp_wr}),
 		.max_depth = (unsigned)d->max_qp_wr,
 		.cpus = sched_getaffinity(0, sizeof(cpus), &cpus)
 				? 1
 				: (unsigned)CPU_COUNT(&cpus) / ep->rails,
-		.max_bytes = transport_max_bytes(experiment_transport(e), ep->rail[0].route.mtu_bytes,
-						 operation_message_max(&ep->test->operation,
-								       &ep->rail[0].hca.info)),
+		.max_bytes = transport_max_bytes(
+			experiment_transport(e), ep->rail[0].route.mtu_bytes,
+			operation_message_max(&ep->test->operation, &ep->rail[0].hca.info)),
 	};
 }
 
@@ -86,7 +87,8 @@ static int play_turns(struct session *s, struct prove *p, uint64_t break_ns, uin
 	unsigned count, done;
 
 	while ((count = prove_turn(p, order))) {
-		for (done = 0; done < count && clock_now_ns() < end_ns && !s->link.interrupted; done++)
+		for (done = 0; done < count && clock_now_ns() < end_ns && !s->link.interrupted;
+		     done++)
 			if (run_window(s, p, order[done], &gbps[done]))
 				return -1;
 		prove_add(p, order, gbps, done);
@@ -143,8 +145,8 @@ static void print_try(const struct program *p, const struct prove_try *t, FILE *
 		snprintf(times, sizeof(times), "%.2f ± %.2f", t->ratio, t->half);
 	fprintf(out, "%-24s", t->option);
 	if (t->windows)
-		fprintf(out, " %10s", unit_number(p->options.output.gbits,
-						  t->window[t->windows - 1].gbps).text);
+		fprintf(out, " %10s",
+			unit_number(p->options.output.gbits, t->window[t->windows - 1].gbps).text);
 	else
 		fprintf(out, " %10s", "-");
 	fprintf(out, "  %14s  ", times);
@@ -161,7 +163,8 @@ static void print_base(const struct program *program, const struct prove *p, FIL
 	if (t->windows)
 		fprintf(out, "%-24s %10s\n", "nothing",
 			unit_number(program->options.output.gbits,
-				    t->window[t->windows - 1].against_gbps).text);
+				    t->window[t->windows - 1].against_gbps)
+				.text);
 }
 
 /* Tell what P found. */

@@ -359,9 +359,9 @@ source_keys() {
 	path) rows rows common/proto/path_json.c ;;
 	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/proto/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
 	limit) literals explained_limit common/report/explained.c ;;
-	prove) literals prove_json common/plan/prove.c ;;
-	change) literals try_json common/plan/prove.c | grep -vx -e bandwidth_gbps -e against_gbps ;;
-	proved_window) literals try_json common/plan/prove.c | grep -x -e bandwidth_gbps -e against_gbps ;;
+	prove) literals prove_json common/plan/prove_words.c ;;
+	change) literals try_json common/plan/prove_words.c | grep -vx -e bandwidth_gbps -e against_gbps ;;
+	proved_window) literals try_json common/plan/prove_words.c | grep -x -e bandwidth_gbps -e against_gbps ;;
 	ceilings) literals ceilings_json common/report/explained.c ;;
 	finding) { literals finding_to_json common/finding/finding.c; literals checked_to_json common/report/check.c | grep -x port; } | sort -u ;;
 	reading) literals evidence_json common/finding/finding.c ;;

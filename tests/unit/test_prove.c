@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * prove: --prove's turns and verdicts on made-up adapters with one limit each, or two. How often the
- * limit is named, and how often another one is; prints the rates.
+ * prove: --prove's turns and verdicts on made-up adapters with one limit each, or two. How often
+ * the limit is named, and how often another one is; prints the rates.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,12 +20,12 @@
 
 /* An adapter, a host and a way: what each allows. 0: no limit. */
 struct world {
-	double port_gbps, qp_gbps;          /* bytes of all, of each QP */
-	double messages, qp_messages;       /* a second: of all, of each QP */
-	double latency_us, outs_us;         /* of a message in flight; of a READ, two on each QP */
-	double thread_us, post_us;          /* of a thread's CPU for each message; for each post */
-	double receives_us;                 /* of a turn in which the receive queue is used up once */
-	double memory_gbps, order_gbps;     /* of a footprint that no cache holds; in order */
+	double port_gbps, qp_gbps;      /* bytes of all, of each QP */
+	double messages, qp_messages;   /* a second: of all, of each QP */
+	double latency_us, outs_us;     /* of a message in flight; of a READ, two on each QP */
+	double thread_us, post_us;      /* of a thread's CPU for each message; for each post */
+	double receives_us;             /* of a turn in which the receive queue is used up once */
+	double memory_gbps, order_gbps; /* of a footprint that no cache holds; in order */
 };
 
 static double uniform(uint64_t *state)
@@ -78,13 +78,21 @@ static enum finding_code play(const struct world *w, double noise, uint64_t seed
 	unsigned count, left = WINDOWS;
 	uint64_t state = seed + 1;
 
-	base = (struct experiment){.size_bytes = 4096, .qps = 1, .threads = 1, .tx_depth = 128,
-				   .rx_depth = 512, .post_list = 1,
+	base = (struct experiment){.size_bytes = 4096,
+				   .qps = 1,
+				   .threads = 1,
+				   .tx_depth = 128,
+				   .rx_depth = 512,
+				   .post_list = 1,
 				   .outs = w->outs_us > 0 ? 2 : EXPERIMENT_AUTO,
 				   .strict_order = w->order_gbps > 0,
 				   .footprint_bytes = w->memory_gbps > 0 ? 1 << 24 : 0};
-	*p = (struct prove){.facts = {.base = &base, .receives = true, .fetches = w->outs_us > 0,
-				      .rx_depth = 512, .max_depth = 32768, .cpus = 2,
+	*p = (struct prove){.facts = {.base = &base,
+				      .receives = true,
+				      .fetches = w->outs_us > 0,
+				      .rx_depth = 512,
+				      .max_depth = 32768,
+				      .cpus = 2,
 				      .max_bytes = 1 << 30}};
 	prove_plan(p);
 	for (int stage = 0; stage < 2 && left; stage++) {
@@ -107,7 +115,8 @@ static enum finding_code play(const struct world *w, double noise, uint64_t seed
 	return prove_limit(p, strength);
 }
 
-/* The limits one by one, at three strengths: a half, a third and an eighth of what else there is. */
+/* The limits one by one, at three strengths: a half, a third and an eighth of what else there is.
+ */
 static const struct one {
 	const char *name;
 	enum finding_code limit;
@@ -131,10 +140,11 @@ static const struct one {
 /* W's limits become stronger by FACTOR. */
 static struct world stronger(const struct world *w, double factor)
 {
-	return (struct world){w->port_gbps / factor, w->qp_gbps / factor, w->messages / factor,
-			      w->qp_messages / factor, w->latency_us * factor, w->outs_us * factor,
-			      w->thread_us * factor, w->post_us * factor, w->receives_us * factor,
-			      w->memory_gbps / factor, w->order_gbps / factor};
+	return (struct world){
+		w->port_gbps / factor,   w->qp_gbps / factor,    w->messages / factor,
+		w->qp_messages / factor, w->latency_us * factor, w->outs_us * factor,
+		w->thread_us * factor,   w->post_us * factor,    w->receives_us * factor,
+		w->memory_gbps / factor, w->order_gbps / factor};
 }
 
 /* Both limits; what else there is carries 100 Gb/s. */
@@ -166,7 +176,8 @@ static void test_one_limit(void **state)
 			for (uint64_t seed = 0; seed < SEEDS; seed++) {
 				enum finding_strength strength;
 				struct prove p;
-				enum finding_code code = play(&w, noises[k / 3], seed, &strength, &p);
+				enum finding_code code =
+					play(&w, noises[k / 3], seed, &strength, &p);
 
 				named += code == ones[i].limit;
 				wrong += strength == FINDING_IS && code != ones[i].limit;
