@@ -105,15 +105,21 @@ def x_axis($o; $key):
 		if ($all | length) <= $fit and all($all[]; . == floor) then tics("x"; $all[] | "'\(.)' \(.)") else empty end
 	  end;
 
-# Microseconds; a tic at 1 2 5 of each power of ten, or where these span much at each power.
+# Where tics are in each power of ten: the first of these that has four between the two.
+def steps($low; $high):
+	def all: [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7], ((5, 20, 100, 500) as $n | [range($n; 10 * $n) | . / $n]);
+	def between: [range(-4; 10) as $e | .[] | . * pow(10; $e) | select(. >= $low and . <= $high)] | length;
+	first(all | select(between >= 4)) // [1, 2, 5];
+
+# Microseconds; where these span much there is a tic at each power of ten alone.
 def us_axis($name; values):
 	([values | select(. != null and . > 0)] | [min // 1, max // 1]) as [$low, $high]
-	| (if $high / $low < 1000 then [1, 2, 5] else [1] end) as $steps
+	| (if $high / $low < 1000 then steps($low; $high) else [1] end) as $steps
 	| ([range(-4; 10) as $e | $steps[] | . * pow(10; $e)]) as $all
 	| ([$all[] | select(. <= $low)] | last // 0.0001) as $from
 	| ([$all[] | select(. >= $high and . > $from)] | first // 1e9) as $to
 	| "set logscale \($name)", "set \($name)range [\($from * 0.999):\($to)]", # at its very end a tic may be lost
-	  tics($name; $all[] | select(. >= $from and . <= $to) | "'\(if . >= 1 then round else . * 10000 | round / 10000 end)' \(.)");
+	  tics($name; $all[] | select(. >= $from and . <= $to) | "'\(if . >= 100 then round else . * 10000 | round / 10000 end)' \(.)");
 
 # --- what is drawn -----------------------------------------------------------------------------
 

@@ -187,7 +187,7 @@ def histogram($runs; $o):
 	| (if $o.text then [$o.width - 20, 10] | max else 120 end) as $count
 	| pow($high / $low * 1.0001; 1 / $count) as $ratio
 	| [if ($s | length) == 1 then $rows[0].us as $us | [1, 3, 4][] | select($us[.] != null)
-		| {us: $us[.], name: "\(quantiles[.]) \($us[.] | figure) us", style: (if $o.text then "" else "dt (6,6) lw 1.5 lc rgb '#\(palette[.])'" end)} else empty end] as $marks
+		| {us: $us[.], name: "\(quantiles[.]) \($us[.] | figure) us\(if $us[.] > $high * 1.02 then " (not in the picture)" else "" end)", style: (if $o.text then "" else "dt (6,6) lw 1.5 lc rgb '#\(palette[.])'" end)} else empty end] as $marks
 	| prelude($o; "Latency histogram, \($rows | trip): \($rows | subject)"; $rows | shared("")),
 	  axes($o; "latency [us]"; "messages"), us_axis("x"; $low, $high), "set xrange [\($low / 1.02):\($high * 1.02)]",
 	  "set logscale y", "set yrange [0.5:*]", "set format y '\(if $o.text then "%.0f" else "10^{%T}" end)'",

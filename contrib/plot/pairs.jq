@@ -14,13 +14,17 @@ def heat_how($p): "rows send, columns receive" + if $p.block > 1 then "; the wor
 
 # In the middle of the range white letters are no better than black ones.
 def is_dark($o; $p): if $o.share then . < 0.4 elif $p.us then . > 1.7 else . < 0.925 end;
-def palette($o; $p):
-	if $o.share then "0.3 '#7f0000', 0.5 '#ef6548', 0.8 '#fdd49e', 1 '#f7fbff'"
-	elif $p.us then "1 '#f7fbff', 1.3 '#fdd49e', 1.6 '#ef6548', 2.1 '#7f0000'"
-	else "0.9 '#7f0000', 0.93 '#ef6548', 0.96 '#fdd49e', 1 '#f7fbff'" end;
+# From the worst part, if it is beyond the usual scale, to the best.
+def palette($o; $p; $worst):
+	if $o.share then (if $worst < 0.3 then "\($worst) '#1a0000', " else "" end) + "0.3 '#7f0000', 0.5 '#ef6548', 0.8 '#fdd49e', 1 '#f7fbff'"
+	elif $p.us then "1 '#f7fbff', 1.3 '#fdd49e', 1.6 '#ef6548', 2.1 '#7f0000'" + if $worst > 2.1 then ", \($worst) '#1a0000'" else "" end
+	else (if $worst < 0.9 then "\($worst) '#1a0000', " else "" end) + "0.9 '#7f0000', 0.93 '#ef6548', 0.96 '#fdd49e', 1 '#f7fbff'" end;
+def colours($o; $p; $worst):
+	if $o.share then "\([$worst, 0.3] | min):1" elif $p.us then "1:\([$worst, 2.1] | max)" else "\([$worst, 0.9] | min):1" end;
 def scale($o; $p):
-	if $o.share then "part of what the others send in the median; grey: not measured"
-	else "\(if $p.us then "times the least" else "part of the best" end), \($p.best | figure) \(unit($p)); grey: not measured" end;
+	(if $o.share then "part of what the others send in the median"
+	else "\(if $p.us then "times the least" else "part of the best" end), \($p.best | figure) \(unit($p))" end)
+	+ "; grey: not measured, x: no figure";
 # Where cells are narrow, whole numbers: 97.
 def cell_text($n): if . < 0 then "x" elif $n > 20 and . >= 10 then round | tostring else figure | tostring end;
 
@@ -28,12 +32,13 @@ def heat($o; $p):
 	($p.labels | length) as $n
 	| [$p.rows | to_entries[] | .key as $y | .value | to_entries[] | {x: .key, y: $y, v: .value, part: (.value | part($p))}] as $cells
 	| (if $n <= 64 and $p.block == 1 then [$cells[] | select(.v != null)] else [] end) as $numbers
+	| ([$cells[].part | select(. != null and . >= 0)] | if $p.us then max else min end // 1) as $worst
 	| prelude($o; heat_title($o; $p); heat_how($p)),
 	  "unset key", "unset grid", "set border 0", "set lmargin at screen \($o.left)", "set rmargin at screen \($o.right)",
 	  "set tmargin at screen \($o.top)", "set bmargin at screen \($o.bottom)",
 	  "set xrange [-0.5:\($n - 0.5)]", "set yrange [\($n - 0.5):-0.5]",
-	  "set palette defined (\(palette($o; $p)))",
-	  "set cbrange [\(if $o.share then "0.3:1" elif $p.us then "1:2.1" else "0.9:1" end)]",
+	  "set palette defined (\(palette($o; $p; $worst)))",
+	  "set cbrange [\(colours($o; $p; $worst))]",
 	  "set cblabel \(scale($o; $p) | quoted) noenhanced",
 	  "set colorbox user origin \($o.right + 20 / $o.width),\($o.bottom) size \(20 / $o.width),\($o.top - $o.bottom)",
 	  "set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#bbbbbb' fillstyle solid noborder",
