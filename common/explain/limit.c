@@ -132,14 +132,17 @@ static bool is_pcie(const struct judged *j)
 					    "(--check)")});
 }
 
-/* What a larger window takes to fill the link. */
-static const char *window_advice(const struct judged *j, char *buf, size_t size)
+/* What a larger window takes to fill the link; MAYBE: whether it does is to be tried. */
+static const char *window_advice(const struct judged *j, bool maybe, char *buf, size_t size)
 {
 	const struct run_facts *r = j->r;
 	double depth =
 		j->top.link_gbps * r->sender->alone_ns / ((double)r->message_bytes * 8) / r->qps;
 
 	depth = ceil(depth / QUEUE_IN_FLIGHT) + 1;
+	if (maybe)
+		return r->pulls ? "add --prove, which tries a larger --outs and more QPs"
+				: "add --prove, which tries a larger one";
 	if (r->pulls)
 		return "use more QPs (-q), or a larger --outs if the device has it";
 	if (!(depth > r->tx_depth))
@@ -173,8 +176,8 @@ static bool is_window(const struct judged *j)
 			       FINDING_WORD("s", run_in_flight(r) == 1 ? "" : "s"),
 			       FINDING_NUMBER("size", (double)r->message_bytes, "B"),
 			       FINDING_NUMBER("completion", r->sender->completion_ns / 1e3, "us"),
-			       FINDING_WORD("advice", maybe ? "add --prove, which tries a larger one"
-							    : window_advice(j, advice, sizeof(advice)))});
+			       FINDING_WORD("advice",
+					    window_advice(j, maybe, advice, sizeof(advice)))});
 }
 
 /*
