@@ -105,21 +105,23 @@ def x_axis($o; $key):
 		if ($all | length) <= $fit and all($all[]; . == floor) then tics("x"; $all[] | "'\(.)' \(.)") else empty end
 	  end;
 
+# Each of them in each power of ten.
+def powers: [range(-4; 10) as $e | .[] | . * pow(10; $e)][];
+
 # Where tics are in each power of ten: the first of these that has four between the two.
 def steps($low; $high):
 	def all: [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7], ((5, 20, 100, 500) as $n | [range($n; 10 * $n) | . / $n]);
-	def between: [range(-4; 10) as $e | .[] | . * pow(10; $e) | select(. >= $low and . <= $high)] | length;
-	first(all | select(between >= 4)) // [1, 2, 5];
+	first(all | select([powers | select(. >= $low and . <= $high)] | length >= 4)) // [1, 2, 5];
 
-# Microseconds; where these span much there is a tic at each power of ten alone.
+# Microseconds, from one of 1 2 5 of a power of ten to another; where these span much there is a tic at each power.
 def us_axis($name; values):
 	([values | select(. != null and . > 0)] | [min // 1, max // 1]) as [$low, $high]
-	| (if $high / $low < 1000 then steps($low; $high) else [1] end) as $steps
-	| ([range(-4; 10) as $e | $steps[] | . * pow(10; $e)]) as $all
-	| ([$all[] | select(. <= $low)] | last // 0.0001) as $from
-	| ([$all[] | select(. >= $high and . > $from)] | first // 1e9) as $to
+	| (if $high / $low < 1000 then [1, 2, 5] else [1] end) as $ends
+	| ([$ends | powers | select(. <= $low)] | last // 0.0001) as $from
+	| ([$ends | powers | select(. >= $high and . > $from)] | first // 1e9) as $to
 	| "set logscale \($name)", "set \($name)range [\($from * 0.999):\($to)]", # at its very end a tic may be lost
-	  tics($name; $all[] | select(. >= $from and . <= $to) | "'\(if . >= 100 then round else . * 10000 | round / 10000 end)' \(.)");
+	  tics($name; if $ends == [1] then $ends else steps($low; $high) end | powers | select(. >= $from and . <= $to)
+		| "'\(if . >= 100 then round else . * 10000 | round / 10000 end)' \(.)");
 
 # --- what is drawn -----------------------------------------------------------------------------
 
