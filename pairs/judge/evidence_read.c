@@ -93,10 +93,11 @@ static bool read_note(struct evidence *e, const struct line *l, uint32_t run, en
 {
 	uint32_t at = evidence_player(e, l->text[LINE_host], l->text[LINE_rail]);
 	char error[TEXT_BYTES], said[TEXT_BYTES];
-	struct player *p = &e->player[at];
+	struct player *p;
 
 	if (at == EVIDENCE_NONE)
 		return false;
+	p = &e->player[at];
 	if (!(p->port_gbps > 0))
 		p->port_gbps = (float)l->number[LINE_port_gbps];
 	e->slot_needed_s = fmax(e->slot_needed_s, l->number[LINE_slot_needed_s]);
