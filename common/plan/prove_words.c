@@ -159,8 +159,8 @@ const char *prove_text(const struct prove *p, char *buf, size_t size)
 		add_ratio(p, larger, buf, size);
 	} else {
 		text_add(buf, size,
-			 "limited by none of what was changed (%s): by the path, a port, PCIe or "
-			 "a host's memory",
+			 "no single change helps (%s): it is the path, a port, PCIe, a host's "
+			 "memory, or two limits at once",
 			 text);
 		add_loopbacks(p, buf, size);
 	}

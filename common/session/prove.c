@@ -73,8 +73,9 @@ static void check_changes(const struct session *s, struct prove *p)
 	for (int c = PROVE_BASE; c < PROVE_CHANGES; c++) {
 		struct fault refused = {0};
 
-		if (plan_check(&p->try[c].experiment, &refused) ||
-		    operation_check(s->ep.test, &p->try[c].experiment, &refused))
+		if (!p->try[c].not_tried &&
+		    (plan_check(&p->try[c].experiment, &refused) ||
+		     operation_check(s->ep.test, &p->try[c].experiment, &refused)))
 			prove_refuse(p, c, "the other options do not allow it");
 	}
 }

@@ -68,6 +68,9 @@ static double rate_of(const struct world *w, const struct experiment *e)
 	return rate;
 }
 
+static unsigned depth = 128;       /* of the base */
+static unsigned windows = WINDOWS; /* that there is time for */
+
 /* Play --prove in W with NOISE. */
 static enum finding_code play(const struct world *w, double noise, uint64_t seed,
 			      enum finding_strength *strength, struct prove *p)
@@ -75,13 +78,13 @@ static enum finding_code play(const struct world *w, double noise, uint64_t seed
 	static struct experiment base;
 	enum prove_change order[3 * PROVE_CHANGES];
 	double gbps[3 * PROVE_CHANGES];
-	unsigned count, left = WINDOWS;
+	unsigned count, left = windows;
 	uint64_t state = seed + 1;
 
 	base = (struct experiment){.size_bytes = 4096,
 				   .qps = 1,
 				   .threads = 1,
-				   .tx_depth = 128,
+				   .tx_depth = depth,
 				   .rx_depth = 512,
 				   .post_list = 1,
 				   .outs = w->outs_us > 0 ? 2 : EXPERIMENT_AUTO,
@@ -106,7 +109,7 @@ static enum finding_code play(const struct world *w, double noise, uint64_t seed
 					  exp(noise * normal(&state));
 			}
 			prove_add(p, order, gbps, i);
-			if (stage == 0 && left < WINDOWS / 4 && prove_plan_together(p))
+			if (stage == 0 && left < windows / 4 && prove_plan_together(p))
 				break;
 		}
 		if (stage == 0 && !prove_plan_together(p))
@@ -223,11 +226,47 @@ static void test_two_limits(void **state)
 	assert_true(pairs >= 20);
 }
 
+/* Two changes help, each by itself: both together are tried, and that is a third ratio. */
+static void test_both_help(void **state)
+{
+	struct world w = {.port_gbps = 100, .post_us = 3};
+	enum finding_strength strength;
+	struct prove p;
+	char text[1024];
+
+	(void)state;
+	depth = 512; /* a quarter of it still holds lists */
+	windows = 2 * WINDOWS;
+	assert_int_equal(play(&w, 0.001, 1, &strength, &p), LIMIT_CORE);
+	depth = 128;
+	windows = WINDOWS;
+	assert_int_equal(p.try[PROVE_LIST].so, PROVE_BETTER);
+	assert_int_equal(p.try[PROVE_THREADS].so, PROVE_BETTER);
+	assert_int_equal(p.try[PROVE_TOGETHER].so, PROVE_BETTER);
+	assert_non_null(strstr(prove_text(&p, text, sizeof(text)), "; both: "));
+}
+
+/* Two limits that bind at the same rate: no single change helps, and that is all that is said. */
+static void test_two_alike(void **state)
+{
+	struct world w = {.latency_us = 168, .receives_us = 672};
+	enum finding_strength strength;
+	struct prove p;
+	char text[1024];
+
+	(void)state;
+	assert_int_equal(play(&w, 0.001, 1, &strength, &p), LIMIT_UNKNOWN);
+	assert_int_equal(strength, FINDING_CANNOT_TELL);
+	assert_non_null(strstr(prove_text(&p, text, sizeof(text)), "or two limits at once"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_limit),
 		cmocka_unit_test(test_two_limits),
+		cmocka_unit_test(test_both_help),
+		cmocka_unit_test(test_two_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
