@@ -372,7 +372,7 @@ void endpoint_quiesce(struct endpoint *ep)
 		worker_quiesce(&ep->worker[i]);
 }
 
-static void release_workers(struct endpoint *ep)
+void endpoint_release(struct endpoint *ep)
 {
 	for (unsigned i = 0; i < ep->workers_made; i++)
 		worker_release(&ep->worker[i]);
@@ -381,11 +381,6 @@ static void release_workers(struct endpoint *ep)
 	ep->worker = NULL;
 	ep->control = NULL;
 	ep->workers = ep->workers_made = 0;
-}
-
-void endpoint_release(struct endpoint *ep)
-{
-	release_workers(ep);
 	gpu_close(ep->gpu);
 	ep->gpu = NULL;
 	ep->gpu_memory = ep->immediate = false;

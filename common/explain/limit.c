@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* All rules are here, since their order decides: hence more than 400 lines. */
 #include "explain/limit.h"
 
 #include <math.h>
