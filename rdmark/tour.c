@@ -17,6 +17,7 @@
 #include "proto/json_memory.h"
 #include "report/document.h"
 #include "report/list.h"
+#include "report/notes.h"
 #include "session/program.h"
 
 static const char *const programs[] = {"send_lat", "send_bw", "write_lat", "write_bw",
@@ -143,6 +144,7 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 	const json_t *row = tour_row(document, &rows);
 	const char *why = json_text_at(json_object_get(row, "quality"), "text");
 	const char *error = json_text_at(json_object_get(document, "error"), "call");
+	double stalls = result_number(row, "stall_percent");
 
 	show_ends(t, document);
 	begin_line(t, program);
@@ -158,6 +160,10 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 	fflush(stdout);
 	if (why[0])
 		terminal_note(stderr, "%s: disturbed (!): %s", program, why);
+	if (stalls >= STALLS_FELT)
+		terminal_note(stderr,
+			      "%s: stalls took %.1f %% of the run, and percentiles count each once",
+			      program, stalls);
 }
 
 /*

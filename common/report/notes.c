@@ -12,7 +12,6 @@
 #include "report/report.h"
 #include "stat/interval.h"
 
-#define FELT   1  /* percent of the run in stalls that are told */
 #define LONGER 10 /* times a run that was too short */
 
 /* A run of seconds that need not be longer; and of those in which a rate is none. */
@@ -123,7 +122,7 @@ static void note_stalls(const struct report *r, const struct result_row *row)
 		units_about_ns((r->about.test->operation.halved ? 2e3 : 1e3) * rec->latency_max_us);
 	char name[192];
 
-	if (rec->stall_percent < FELT)
+	if (rec->stall_percent < STALLS_FELT)
 		return;
 	report_note(r,
 		    "%s: stalls took %.1f %% of the run (%" PRIu64 " round trip%s took 10 x the "
@@ -277,6 +276,14 @@ static double add_missing_percentiles(const struct report *r, const struct recor
 	return times;
 }
 
+/* S, of which no more than one digit is known. */
+static double round_up(double s)
+{
+	double unit = pow(10, floor(log10(s)));
+
+	return ceil(s / unit) * unit;
+}
+
 /*
  * Client: say, once for all rows, that the run was too short, for what, and what would do. Returns
  * true if it was.
@@ -285,9 +292,9 @@ static bool note_too_short(const struct report *r)
 {
 	const struct amount *a = &r->notes.enough;
 	const struct intervals_shown *in = &r->notes.interval;
-	double s = shortest_s(a), times, longer = 1;
+	double s = shortest_s(a), times, longer = 1, use_s;
 	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
-	char lacks[160] = "", had[160] = "";
+	char lacks[160] = "", had[160] = "", use[64];
 
 	if (r->about.server || !a->sizes)
 		return false;
@@ -305,9 +312,13 @@ static bool note_too_short(const struct report *r)
 		 units_about_ns(1e9 * (unsure ? in->worst.seconds : s)).text);
 	if (times > 0)
 		text_add(had, sizeof(had), ", %" PRIu64 " samples", percentile_samples(&a->fewest));
-	report_note(r, "too short (%s) for %s; use -D %.0f", had,
-		    lacks[0] ? lacks : "an average that repeats",
-		    ceil(fmax(1, fmax(longer, times * a->fewest.seconds))));
+	use_s = round_up(fmax(1, fmax(longer, times * a->fewest.seconds)));
+	snprintf(use, sizeof(use), "-D %.0f", use_s);
+	if (a->sizes > 1)
+		text_add(use, sizeof(use), ", %s for all rows",
+			 units_about_ns(1e9 * use_s * (double)a->sizes).text);
+	report_note(r, "too short (%s) for %s; use %s", had,
+		    lacks[0] ? lacks : "an average that repeats", use);
 	return true;
 }
 

@@ -5,6 +5,8 @@
 #include "measure/result.h"
 #include "proto/record.h"
 
+#define STALLS_FELT 1 /* percent of a run in stalls that are told */
+
 struct explained;
 struct finding;
 struct findings;

@@ -94,7 +94,7 @@ says_so() {
 	local short=0 said
 	jq -e '[.results | group_by(.message_bytes)[] | map(.seconds) | add] | min < 0.1' \
 		c.json >jq.out && short=1
-	said=$(grep -cE '^rdmark: too short \((.*: )?[0-9.]+ [um]?s(, [0-9]+ samples)?\) for .*; use -[Dn] [0-9]+$' client.err) || true
+	said=$(grep -cE '^rdmark: too short \((.*: )?[0-9.]+ [um]?s(, [0-9]+ samples)?\) for .*; use -[Dn] [0-9]+(, .* for all rows)?$' client.err) || true
 	((short ? said == 1 : said <= 1)) || fail "short: $short, said: $said: $(<client.err)"
 	((short)) || says_no client.err 'for an average that repeats'
 	says_no server.err 'too short'

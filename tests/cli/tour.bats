@@ -44,7 +44,7 @@ over() { # the server is told to end, and does
 	grep -Eq '^send_bw +64 KiB +- +- +[0-9.]+ +([0-9.]+|-) ' tour.out || fail 'no send_bw'
 	[[ $(awk 'NR > 1 { print $1 }' tour.out | paste -sd ' ') == 'send_lat send_bw write_lat write_bw read_lat read_bw' ]] || fail "$(<tour.out)"
 	says tour.err "rdmark: client $(uname -n): $DEVICE port 1" "rdmark: server $(uname -n): $DEVICE"
-	(($(grep -vc '^rdmark: [a-z]*_[a-z]*: disturbed (!): ' tour.err) == 2)) || fail 'more is said'
+	(($(grep -vcE '^rdmark: [a-z]*_[a-z]*: (disturbed \(!\): |stalls took )' tour.err) == 2)) || fail 'more is said'
 	json_lines tour.json 'map(.test) == ["send_lat", "send_bw", "write_lat", "write_bw", "read_lat", "read_bw"] and (.[:3] | all(.results[0].messages == 200))'
 	start compare rdmark compare tour.json tour.json --within 1
 	finish compare
@@ -165,6 +165,22 @@ over() { # the server is told to end, and does
 	text=$(jq -sr '.[2].results[0].quality.text' tour.json)
 	says tour.err "rdmark: write_lat: disturbed (!): $text"
 	says tour.err "rdmark: write_bw: disturbed (!): "
+	over
+}
+
+@test "stalls, which no percentile shows, are said in words, too" {
+	[[ ${RDMARK_PRELOAD-} ]] || skip 'on the stand-in'
+	driver none
+	server 'rdmark server'
+	start tour rdmark "$host" -p "$port" -D 2
+	until_begun
+	until_says "/proc/$other/stat" '^[0-9]* (send_lat) \([^ ]* \)\{11\}\([4-9][0-9]\|[1-9][0-9][0-9]\) ' # it has run for 0.4 s
+	kill -STOP "$other"
+	sleep 0.3 # the stall
+	kill -CONT "$other"
+	finish tour
+	ended tour 0
+	says tour.err 'rdmark: send_lat: stalls took ' ' % of the run, and percentiles count each once'
 	over
 }
 
