@@ -260,7 +260,7 @@ static const struct option_row table[] = {
 	OUTPUT_TEXT(OUTPUT, "json-lines", 0, json_lines, "FILE",
 		"append the JSON document to FILE, as one line", OURS),
 	OUTPUT(OUTPUT, "csv", 0, FILE, csv, 0, 0, "FILE",
-		"write a CSV row for each result to FILE or stdout; full:FILE, with all columns",
+		"write a CSV row for each result to FILE or stdout",
 		ONE_ROW, OURS),
 	OUTPUT(OUTPUT, "title", 0, TEXT, title, 0, 200, "TEXT",
 		"what this run is, for --json and --json-lines", OURS),

@@ -56,7 +56,7 @@ struct field {
 	size_t depends_on, depends_on_size;
 	const char *words;   /* of an enumeration: "a|b" are those for 0 and 1 */
 	bool may_be_unknown; /* NaN is allowed, and is null in JSON */
-	bool brief;          /* in the CSV of what most readers want */
+	bool column;         /* of the CSV */
 };
 
 struct fields {

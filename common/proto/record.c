@@ -15,7 +15,7 @@
 
 /* clang-format off */
 #define COUNT        .max = RECORD_COUNT_MAX
-#define BRIEF        .brief = true
+#define COLUMN       .column = true
 #define WITH(member) FIELD_IF(struct record, member)
 
 #define ROW(type, member, ...) FIELD(struct record, member, __VA_ARGS__),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * CSV: one row for each result, of both directions one more for each, with what most readers want,
- * or with all that a record has. Rows are appended to a file with the same columns.
+ * CSV: one row for each result, of both directions one more for each, with what most readers want
+ * of a record, and of its run. Rows are appended to a file with the same columns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,38 +20,29 @@
 
 #define COLUMNS_BYTES 4096
 /* What is in no record: put_behind(). The page has these lists from here (man/json). */
-#define CSV_BEHIND                                           \
-	",direction,calls,quality_disturbed,quality_reasons" \
-	",started_utc,client_host,server_host,connection,tx_depth,threads,mtu_bytes,status,varied"
-
-#define CSV_SHORT_BEHIND                                                                    \
+#define CSV_BEHIND                                                                          \
 	",direction,quality_disturbed,quality_reasons,started_utc,client_host,server_host," \
-	"status,varied"
-
-static bool is_column(const struct csv *c, const struct field *field)
-{
-	return c->full || field->brief;
-}
+	"connection,mtu_bytes,tx_depth,threads,status,varied"
 
 /* The header with its newline. Returns BUF. */
-static const char *header_of(const struct report *r, char *buf, size_t size)
+static const char *header_of(char *buf, size_t size)
 {
 	const struct fields *all = record_fields();
 	char name[64];
 
 	snprintf(buf, size, "test,measured_by");
 	for (size_t i = 0; i < all->count; i++)
-		if (is_column(&r->csv, &all->row[i]))
+		if (all->row[i].column)
 			text_add(buf, size, ",%s", field_name(&all->row[i], name, sizeof(name)));
-	text_add(buf, size, "%s\n", r->csv.full ? CSV_BEHIND : CSV_SHORT_BEHIND);
+	text_add(buf, size, CSV_BEHIND "\n");
 	return buf;
 }
 
 /* Refuse an existing file with another header than this run's. */
-static int check_header(struct report *r, const char *file, int fd, struct fault *f)
+static int check_header(const char *file, int fd, struct fault *f)
 {
 	char want[COLUMNS_BYTES], found[COLUMNS_BYTES];
-	size_t size = strlen(header_of(r, want, sizeof(want)));
+	size_t size = strlen(header_of(want, sizeof(want)));
 	ssize_t n = pread(fd, found, sizeof(found), 0);
 
 	if (n < 0)
@@ -66,13 +57,12 @@ static int check_header(struct report *r, const char *file, int fd, struct fault
 /* Open a regular file to append to and to read its header; a pipe or device only to write. */
 int csv_open(struct report *r, struct fault *f)
 {
-	const char *file = csv_file(r->about.options->output.csv);
+	const char *file = r->about.options->output.csv;
 	struct outlet *o = &r->csv.outlet;
 	struct stop *stop = r->about.streams->out.stop;
 	struct stat st;
 	int err;
 
-	r->csv.full = file != r->about.options->output.csv;
 	if (document_to_stdout(file)) {
 		r->csv.file = stdout;
 		return 0;
@@ -82,7 +72,7 @@ int csv_open(struct report *r, struct fault *f)
 			       stop);
 	if (err)
 		return document_refused(file, err, f);
-	if (r->csv.appends && check_header(r, file, o->fd, f)) {
+	if (r->csv.appends && check_header(file, o->fd, f)) {
 		outlet_close(o);
 		return -1;
 	}
@@ -98,7 +88,7 @@ int csv_raise(struct report *r, struct fault *f)
 	int why = r->csv.errnum;
 
 	r->csv.errnum = 0;
-	return why ? document_refused(csv_file(r->about.options->output.csv), why, f) : 0;
+	return why ? document_refused(r->about.options->output.csv, why, f) : 0;
 }
 
 int csv_close(struct report *r, struct fault *f)
@@ -142,8 +132,8 @@ static FILE *csv_rows(struct report *r)
 		fstat(c->outlet.fd, &st);
 	}
 	if (!st.st_size)
-		fputs(header_of(r, header, sizeof(header)), c->file);
-	else if (document_is_cut(csv_file(r->about.options->output.csv)))
+		fputs(header_of(header, sizeof(header)), c->file);
+	else if (document_is_cut(r->about.options->output.csv))
 		fputs("\n", c->file);
 	if (c->appends) {
 		fflush(c->file);
@@ -170,7 +160,7 @@ static const char *row_status(const struct result_row *row, bool failed)
 	return row->record->interrupted ? "interrupted" : "ok";
 }
 
-/* Write what is not in a record, the columns of CSV_BEHIND or CSV_SHORT_BEHIND. */
+/* Write what is not in a record, the columns of CSV_BEHIND. */
 static void put_behind(const struct report *r, const struct result_row *row, bool failed, FILE *out)
 {
 	const struct experiment *x = &r->about.options->experiment;
@@ -179,8 +169,6 @@ static void put_behind(const struct report *r, const struct result_row *row, boo
 	size_t i;
 
 	fprintf(out, ",%s", result_direction_name(row->direction));
-	if (r->csv.full)
-		fprintf(out, ",%s", e->calls ? e->calls : "");
 	fprintf(out, ",%d,", result_is_disturbed(row));
 	json_array_foreach (reasons, i, v)
 		fprintf(out, "%s%s", i ? " " : "", json_string_value(v));
@@ -188,10 +176,8 @@ static void put_behind(const struct report *r, const struct result_row *row, boo
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	if (r->csv.full)
-		fprintf(out, ",%s,%u,%" PRIu64 ",%u", experiment_transport(x)->name, e->tx_depth,
-			(uint64_t)x->threads, e->mtu_bytes);
-	fprintf(out, ",%s,", row_status(row, failed));
+	fprintf(out, ",%s,%u,%u,%" PRIu64 ",%s,", experiment_transport(x)->name, e->mtu_bytes,
+		e->tx_depth, (uint64_t)x->threads, row_status(row, failed));
 	varied_csv(r, out);
 }
 
@@ -202,7 +188,7 @@ static void put_row(const struct report *r, const struct result_row *row, bool f
 
 	fprintf(out, "%s,%s", r->about.test->name, result_end_name(row->by));
 	for (size_t i = 0; i < all->count; i++)
-		if (is_column(&r->csv, &all->row[i]))
+		if (all->row[i].column)
 			fprintf(out, ",%s",
 				percentile_known(row->record, &all->row[i])
 					? record_format(row->record, &all->row[i], text,

@@ -102,19 +102,7 @@ struct csv {
 	struct outlet outlet; /* of that stream */
 	int errnum;           /* errno of a failed write; 0: none */
 	bool appends, begun;  /* to a regular file; the header is written */
-	bool full;            /* all columns */
 };
-
-/* The file that CSV, the option's argument, names: FILE or full:FILE. */
-static inline const char *csv_file(const char *csv)
-{
-	static const char full[] = "full:";
-
-	if (!csv || strncmp(csv, full, strlen(full)) != 0)
-		return csv;
-	csv += strlen(full);
-	return *csv ? csv : "-";
-}
 
 int csv_open(struct report *r, struct fault *f);
 void csv_result(struct report *r, const struct result *result);

@@ -43,7 +43,7 @@ void progress_print_dropped(struct report *r)
 
 	print_dropped(err, err, stays ? "lines of the log" : "progress lines", "standard error");
 	print_dropped(err, &s->out, stays ? "lines" : "intervals", "standard output");
-	print_dropped(err, &r->csv.outlet, "rows", csv_file(r->about.options->output.csv));
+	print_dropped(err, &r->csv.outlet, "rows", r->about.options->output.csv);
 	if (r->run.kept.dropped)
 		terminal_note(stderr,
 			      "the document has only the first %d intervals; %" PRIu64

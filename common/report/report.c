@@ -62,7 +62,7 @@ static const struct form form_number = {
 /* Stdout's form, by the options. */
 static const struct form *choose_form(const struct output_options *o)
 {
-	if (document_to_stdout(o->json) || document_to_stdout(csv_file(o->csv)))
+	if (document_to_stdout(o->json) || document_to_stdout(o->csv))
 		return &form_none;
 	if (o->only != ONLY_ALL)
 		return &form_number;
@@ -79,7 +79,7 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	begin_report(r);
 	if (r->form->open)
 		r->form->open(r);
-	if (document_to_stdout(o->json) && document_to_stdout(csv_file(o->csv)))
+	if (document_to_stdout(o->json) && document_to_stdout(o->csv))
 		return fault_usage(f, "give one of them a file: --json=FILE or --csv=FILE",
 				   "--json and --csv both go to stdout");
 	if (document_try(o, f))

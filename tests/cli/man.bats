@@ -429,20 +429,13 @@ event_names() {
 
 @test "every column of the CSV is in rdmark-json(5), in that order" {
 	diff <(sed -n '/^\.Sh CSV/,/^\.Sh FILES/{/^test,/,/^\.Ed/p}' "$BATS_FILE_TMPDIR/rdmark-json.5" | tr -d '\n' | sed 's/\.Ed/\n/g') \
-		<(csv_of_most; csv_of_records)
+		<(csv_columns)
 }
 
-csv_of_most() {
+csv_columns() {
 	echo -n 'test,measured_by'
-	def_keys common/proto/record.def BRIEF | sed 's/^/,/' | tr -d '\n'
-	sed -n '/define CSV_SHORT_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '".*"' | tr -d '"\n'
-	echo
-}
-
-csv_of_records() {
-	echo -n 'test,measured_by'
-	record_columns | sed 's/^/,/' | tr -d '\n'
-	sed -n '/define CSV_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '",.*"' | tr -d '"\n'
+	def_keys common/proto/record.def COLUMN | sed 's/^/,/' | tr -d '\n'
+	sed -n '/define CSV_BEHIND/,/"$/p' "$top/common/report/csv.c" | grep -o '".*"' | tr -d '"\n'
 	echo
 }
 
@@ -450,11 +443,11 @@ csv_of_records() {
 	cd "$top"
 	cp --parents man/json man/rdmark-json.keys man/rdmark.schema.json.in common/*/*.def common/report/csv.c "$BATS_TEST_TMPDIR"
 	cd "$BATS_TEST_TMPDIR"
-	sed -i '/^PERCENTILE(P90,/a /* 95 % are no larger than `this`. */\nPERCENTILE(P95, p95, 95, BRIEF)' common/proto/record.def
+	sed -i '/^PERCENTILE(P90,/a /* 95 % are no larger than `this`. */\nPERCENTILE(P95, p95, 95, COLUMN)' common/proto/record.def
 	[[ $(man/json page) == *$'.It Li latency_p95_us\n95 % are no larger than\n.Li this .\n.It Li latency_p99_us\n'* ]]
 	{ echo '{' && man/json keys result | sed '$s/,$//' && echo '}'; } |
 		jq -e '.properties.latency_p95_us == {type: ["number", "null"], exclusiveMinimum: 0}'
-	[[ $(man/json csv brief | tr -d '\n') == *,latency_p50_us,latency_p95_us,latency_p99_us,* ]]
+	[[ $(man/json csv | tr -d '\n') == *,latency_p90_us,latency_p95_us,latency_p99_us,* ]]
 }
 
 @test "every exit status of the source is in the pages" {
