@@ -155,7 +155,7 @@ static void note_open_verdict(const struct gdr *g, const struct ratios *all, uns
 		cells += ratio_is_open(all, &g->result[i]);
 	report_note(g->ms->report,
 		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
-		    "%%); measuring %u more of %u cells",
+		    "%%); %u more windows of %u cells",
 		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
 		    gdr_cell_direction(&c->result->cell), 100 * c->of_host.mean,
 		    100 * c->of_host.low, 100 * c->of_host.high, next - g->turns, cells);

@@ -297,7 +297,7 @@ def trend($runs; $o):
 	| notes($runs),
 	  prelude($o; "\(if $is_bandwidth then "Bandwidth" else "Median latency, \(trip)" end) of each run: \(subject)"; shared(""),
 		([([.[].bad] | add | select(. > 0) | "\(.) of") + " " + ([.[].n] | add | plural("run")) + " disturbed",
-			([.[].n] | max | select(. > 1) | "up to \(.) runs a point: the mean, from least to most")] | join("; "))),
+			([.[].n] | max | select(. > 1) | "mean of up to \(.) runs a point; bars: lowest to highest")] | join("; "))),
 	  axes($o; "start of the run (UTC)"; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end),
 	  y_axis($o; .[].y, $ceilings[].gbps), time_axis($o; $from; $to),
 	  (if $failed == [] then empty else "set y2range [0:1]", data("failed"; $failed[] | [.when, 0.02]) end),

@@ -84,7 +84,7 @@ def tests($o; $us):
 	| sort_by(if $us then -.part else .part end)
 	| length as $n | .[:fitting($o)]
 	| (if length < $n then note("\($n - length) of \($n) are not drawn: they are nearer to their controls") else empty end),
-	  prelude($o; "Tests next to controls"; "each with references, and in the same slots references with each other", "the median, from least to most"),
+	  prelude($o; "Tests next to controls"; "each with references, and in the same slots references with each other", "median; bars: lowest to highest"),
 	  axes($o; ""; if $us then "latency [us]" else "bandwidth [Gb/s]" end), y_axis($o; .[] | (.tests, .controls)[].v),
 	  (. as $shown | ["tests", "controls"] | map(. as $of | {legend: (if . == "tests" then "tested" else . end), marked: [],
 			points: [$shown | to_entries[] | select(.value[$of] != []) | [.key] + (.value[$of] | spread(.v))],

@@ -474,7 +474,7 @@ disturb() { made "$3" "$1" ".results |= map(.quality |= (. // {}) | .quality.dis
 	sed -n '/^\$s0 << /,/^END_OF_DATA/p' picture.gp | sed '1d;$d' >points
 	(($(wc -l <points) >= 640 && $(wc -l <points) <= 1281)) || fail "$(wc -l <points) points"
 	awk '$3 < low || !low { low = $3 } $4 > high { high = $4 } { sum += $2 } END { print low, high, sum / NR; exit !(low == 1 && high == 20 && sum / NR > 4.3 && sum / NR < 4.7) }' points
-	grep -q 'runs a point: the mean, from least to most' picture.gp || fail 'the title'
+	grep -q 'mean of up to [0-9]* runs a point; bars: lowest to highest' picture.gp || fail 'the title'
 	history 1280 >short.jsonl # each has its point, and no whisker
 	script -k trend -s 640x480 short.jsonl
 	[[ $(sed -n '/^\$s0 << /,/^END_OF_DATA/p' picture.gp | awk 'NF == 2 && $2 != "<<"' | wc -l) == 1280 ]] || fail 'a run is missing'
