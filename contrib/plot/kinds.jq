@@ -146,7 +146,7 @@ def ratio($runs; $o; $x):
 	| if [$drawn[].run] | unique | length < 2
 	  then stop("--kind ratio: no result of \($runs[1].name) matches one of \($runs[0].name)\($all | unlike([]; "") | if . == "" then "" else "; they differ in \(.)" end)") else $drawn end
 	| (if $differ == "" then empty else note("the runs differ in \($differ)") end),
-	  against($runs; $o; $x; $names; "\($what) relative to \($runs[0].name)"; empty; "\($what | ascii_downcase) relative to \($runs[0].name)";
+	  against($runs; $o; $x; $names; "\($what) relative to \($runs[0].name)"; empty; "\($what | ascii_downcase) relative to \($runs[0].name)\(if any(.[]; .whisker) then "; bars: ± 95 %" else "" end)";
 		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[].v[])
 		else [.[].v[] | select(. != null)] | ([0.02, (max - min) * 0.08] | max) as $room
 			| "set yrange [\(min - $room):\(max + $room)]" end;

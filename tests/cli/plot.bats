@@ -97,7 +97,7 @@ document() { # FILE PROGRAM ARG…
 @test "pictures: SVG that is XML, PNG; whole or not at all" {
 	local name
 	document run.json write_bw -a -n 4
-	for name in p.svg p.png; do
+	for name in p.svg p.png p.pdf; do
 		plot -o "$name" run.json
 		drawn ''
 		silent plot.out
