@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What came before a failure, for its fault. */
 #include <errno.h>
-#include <math.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "endpoint/rail.h"
-#include "finding/thresholds.h"
 #include "loop/round.h"
 #include "measure/measure.h"
 #include "plan/test.h"
@@ -26,46 +23,21 @@ static uint64_t arrived(const struct endpoint *ep, bool sends)
 	return sum;
 }
 
-/* Keep in H what was sent again, of messages of BYTES, by an end with Q, if no round had more. */
-static void add_resent(struct history *h, uint64_t bytes, const struct quality *q)
-{
-	if (!(q->retransmitted_percent > fmax(h->resent_percent, 100 * AGAIN_COUNTS)))
-		return;
-	h->resent = q->retransmissions;
-	h->resent_percent = q->retransmitted_percent;
-	h->resent_of = h->resent * 100 / h->resent_percent;
-	h->resent_bytes = bytes;
-}
-
-static void add_both_ends(struct history *h, const struct measurement *meas)
-{
-	add_resent(h, meas->attr.message_bytes, &meas->mine.record.quality);
-	add_resent(h, meas->attr.message_bytes, &meas->theirs.record.quality);
-}
-
 /* No message arrives any more on a connection that has carried some. */
-static void blame_way(struct history *h, const struct measurement *meas)
+static void blame_way(const struct history *h, const struct measurement *meas)
 {
 	struct fault *f = meas->ms->fault;
 	const struct rail *r = &meas->ms->ep->rail[0];
 	const struct link_words *words = vfault_words(hca_link(&r->hca.info));
-	bool lost_before = h->resent > 0;
 	bool cut = words->switches_cut && h->passed_bytes < r->route.mtu_bytes;
 
 	f->cause[0] = f->fix[0] = '\0';
-	if (!lost_before)
-		add_both_ends(h, meas);
-	if (!lost_before && cut && meas->attr.message_bytes > h->passed_bytes &&
+	if (cut && meas->attr.message_bytes > h->passed_bytes &&
 	    meas->attr.message_bytes > FITS_ETHERNET_BYTES) {
 		fault_cause(f, "No packet with more than %s of data has come through",
 			    units_size(h->passed_bytes).text);
 		fault_fix(f, "check the MTU of the switches along the path, or use -m %d",
 			  FITS_ETHERNET_BYTES);
-	} else if (h->resent > 0) {
-		fault_cause(f, "Packets are being lost, or come too late: %.0f of %.0f were sent "
-			       "again at %s",
-			    h->resent, h->resent_of, units_size(h->resent_bytes).text);
-		fault_fix(f, "check %s", words->losses);
 	} else {
 		fault_cause(f,
 			    "RDMA packets came through before: now the peer's adapter or host, or "
@@ -88,15 +60,6 @@ static void blame_list(const struct history *h, const struct endpoint *ep)
 	fault_fix(ep->fault, "try --post-api send");
 }
 
-/* "All sizes from 2 B to 64 KiB worked", if the one of BYTES is larger. */
-static void add_sizes(const struct history *h, uint64_t bytes, struct fault *f)
-{
-	if (h->most_bytes > h->least_bytes && bytes > h->most_bytes)
-		text_add(f->cause, sizeof(f->cause), "%sAll sizes from %s to %s worked",
-			 f->cause[0] ? ". " : "", units_size(h->least_bytes).text,
-			 units_size(h->most_bytes).text);
-}
-
 /* A port here has changed so that messages stopped: with or without a fault of this end. */
 static bool blame_device(const struct endpoint *ep, struct fault *f)
 {
@@ -107,7 +70,7 @@ static bool blame_device(const struct endpoint *ep, struct fault *f)
 }
 
 /* The round MEAS has failed: say in its fault what came before. */
-static void explain_failure(struct history *h, const struct measurement *meas, struct fault *f)
+static void explain_failure(const struct history *h, const struct measurement *meas, struct fault *f)
 {
 	bool incomplete = meas->stuck || f->completion[0];
 	bool unanswered = meas->stuck || vfault_unanswered(f);
@@ -124,7 +87,6 @@ static void explain_failure(struct history *h, const struct measurement *meas, s
 		blame_way(h, meas);
 	if (meas->stuck)
 		blame_list(h, meas->ms->ep);
-	add_sizes(h, meas->attr.message_bytes, f);
 	if (unanswered || f->code == FAULT_PEER)
 		rail_name_ends(meas->ms->ep, f);
 }
@@ -138,15 +100,6 @@ void history_round(struct history *h, const struct measurement *meas)
 	h->messages += came;
 	if (came && bytes > h->passed_bytes)
 		h->passed_bytes = bytes;
-	if (fault_is(ep->fault)) {
+	if (fault_is(ep->fault))
 		explain_failure(h, meas, ep->fault);
-		return;
-	}
-	add_both_ends(h, meas);
-	if (!came || meas->attr.warmup || meas->attr.kind)
-		return;
-	if (!h->least_bytes || bytes < h->least_bytes)
-		h->least_bytes = bytes;
-	if (bytes > h->most_bytes)
-		h->most_bytes = bytes;
 }

@@ -47,13 +47,8 @@ struct audience {
  * carried a message has a route, so neither the firewall nor the GIDs are to blame any more.
  */
 struct history {
-	uint64_t messages;                /* that arrived, as completions prove */
-	uint64_t passed_bytes;            /* size of the largest of these */
-	uint64_t least_bytes, most_bytes; /* the sizes whose timed rounds ended well; 0: none */
-	/* the round in which most was sent again: how much, of how many messages or packets, in %
-	 */
-	double resent, resent_of, resent_percent;
-	uint64_t resent_bytes; /* its message size */
+	uint64_t messages;     /* that arrived, as completions prove */
+	uint64_t passed_bytes; /* size of the largest of these */
 };
 
 struct measure {

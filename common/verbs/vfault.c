@@ -79,36 +79,30 @@ const struct link_words *vfault_words(enum link_kind link)
 		[LINK_KIND_IB] = {
 			"the path between the two LIDs (ibtracert), the partition of both ports, the "
 			"subnet manager's log, and the error counters of both ports (perfquery)",
-			"symbol errors and discards of both ports and of the switches (perfquery)",
 			"dmesg, the load and the ports of both hosts (perfquery), and the switches",
 			"dmesg and the error counters of both ports (perfquery)",
 			"that an InfiniBand router connects the subnets of the two GIDs", false},
 		[LINK_KIND_ROCE] = {
 			"the route between the two GIDs, the firewall (RoCE v2 uses UDP port 4791), the "
 			"MTU of the switches, and pause or ECN settings",
-			"the discards of NICs and switch ports, pause (PFC) and buffers along the path",
 			HOSTS, COUNTED, PING, true},
 		[LINK_KIND_IWARP] = {
 			"the route between the two addresses, and the firewall (iWARP uses TCP, any port)",
-			"the discards of NICs and switch ports, and what TCP sent again (nstat)",
 			HOSTS, COUNTED, PING, false},
 		[LINK_KIND_EFA] = {
 			"that both ends are in one subnet, and that their security group allows all "
 			"traffic of its own members, out and in",
-			"rx_drops and retrans_timeout_events of both ends (rdma -p statistic)",
 			"dmesg, the load and the state of both instances",
 			"dmesg and the counters of both ends (rdma -p statistic)",
 			"that both ends are in one subnet", false},
 		[LINK_KIND_SOFT] = {
 			"that the netdevs of both ends are up (ip link), and the firewall of both hosts "
 			"(UDP port 4791)",
-			"what else keeps both hosts busy, and the drops of their netdevs (ip -s link)",
 			"dmesg, the load and the netdevs of both hosts",
 			"dmesg and the netdevs of both hosts (ip -s link)", PING, true},
 		[LINK_KIND_ROCE_V1] = {
 			"that both ports are in one VLAN, since RoCE v1 is not routed, the MTU of the "
 			"switches, and pause settings",
-			"the discards of NICs and switch ports, pause (PFC) and buffers along the path",
 			HOSTS, COUNTED,
 			"that both ports are in one VLAN, or choose the GIDs with -x on both ends", true},
 	};

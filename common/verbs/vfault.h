@@ -26,12 +26,11 @@ enum link_kind {
 
 /* What to check, of the host of that port and of its peer: texts that follow "check ". */
 struct link_words {
-	const char *way;    /* no packet comes through */
-	const char *losses; /* some do not */
-	const char *later;  /* none does any more */
-	const char *ports;  /* the cause is not known: what tells more */
-	const char *gids;   /* the peer's GID cannot be reached */
-	bool switches_cut;  /* a switch may drop packets longer than its MTU */
+	const char *way;   /* no packet comes through */
+	const char *later; /* none does any more */
+	const char *ports; /* the cause is not known: what tells more */
+	const char *gids;  /* the peer's GID cannot be reached */
+	bool switches_cut; /* a switch may drop packets longer than its MTU */
 };
 
 const struct link_words *vfault_words(enum link_kind link);

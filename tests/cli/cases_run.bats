@@ -61,14 +61,14 @@ why() { jq -r '.error.message' c.json; }
 }
 
 # bats test_tags=core
-@test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error, what worked" {
+@test "case 7: an adapter that breaks above 64 KiB: the rows before, size, vendor error" {
 	export SIMVERBS_DEVICES='rocep1s0f0 speed=HDR gid.3=v2/127.0.0.1/e0'
 	server write_bw
 	SIMVERBS_FAULT=wc:280:11:157 client write_bw -a -n 20 --json=c.json
 	finish server
 	ended client 1
 	json c.json '.results[-1].message_bytes == 65536 and (.error | .completion_status == "remote operation error" and .vendor_error == 157)'
-	[[ $(why) == *'request of 128 KiB on QP'*'vendor error 0x9d'*'All sizes from 2 B to 64 KiB worked.'* ]]
+	[[ $(why) == *'request of 128 KiB on QP'*'vendor error 0x9d'* ]]
 }
 
 @test "case 8: more ACK timeouts than the run has time for: their count, and no share of the time" {
@@ -88,7 +88,7 @@ why() { jq -r '.error.message' c.json; }
 }
 
 # bats test_tags=core
-@test "case 10: no completion after others: losses if there were any, the firewall only before the first" {
+@test "case 10: no completion after others: the firewall only before the first" {
 	export SIMVERBS_DEVICES='sim0 gid.1=v2/127.0.0.1'
 	server send_bw
 	SIMVERBS_FAULT=delay:1:3600000 client send_bw -n 100 --timeout 3 --json=c.json
@@ -99,16 +99,8 @@ why() { jq -r '.error.message' c.json; }
 	SIMVERBS_FAULT=delay:350:3600000 client send_bw -n 20 -a --timeout 3 --json=c.json
 	finish server
 	ended client 4
-	[[ $(why) == *'('[1-9]*' messages completed before)'*'came through before'*'All sizes from 2 B to 256 B worked.'* ]]
+	[[ $(why) == *'('[1-9]*' messages completed before)'*'came through before'* ]]
 	[[ $(why) != *4791* ]] || fail "$(why)"
-	server send_bw
-	counting tree
-	SIMVERBS_FAULT=delay:2000:3600000 start_client send_bw -n 4000 -s 128k --interval 0.1 --timeout 5 --json=c.json
-	until_says client.err '^rdmark: [0-9.]* s: '
-	counter tree 152
-	finish client server
-	ended client 4
-	[[ $(why) == *'Packets are being lost, or come too late: 152 of '*' were sent again at 128 KiB'* && $(why) != *4791* ]] || fail "$(why)"
 }
 
 @test "case 21: a threshold in per cent of the link, and told in the unit in which it was given" {
@@ -176,7 +168,7 @@ why() { jq -r '.error.message' c.json; }
 	SIMVERBS_FAULT=wc:11:12:129 client send_bw -a -n 20 --warmup 0 -m 4096 --json=c.json
 	finish server
 	ended client 3
-	[[ $(why) == *'No packet with more than 1 KiB of data has come through. All sizes from 2 B to 1 KiB worked.'* ]] || fail "$(why)"
+	[[ $(why) == *'No packet with more than 1 KiB of data has come through.'* ]] || fail "$(why)"
 }
 
 @test "case 22: two servers on one port, a client before its server, and a client's loop" {

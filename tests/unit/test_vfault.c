@@ -41,7 +41,6 @@ static void words_are_of_the_link(void **state)
 		const struct link_words *w = vfault_words(link);
 
 		fits(link, w->way);
-		fits(link, w->losses);
 		fits(link, w->later);
 		fits(link, w->ports);
 		fits(link, w->gids);
