@@ -285,7 +285,7 @@ static void create_domain(struct qp_set *s, const struct qp_attr *a)
 		s->domain = ibv_alloc_parent_domain(s->pd->context, &both);
 	if (s->td && s->domain)
 		return;
-	s->no_td = errno;
+	s->no_td = errno ? errno : ENOMEM;
 	if (s->td)
 		ibv_dealloc_td(s->td);
 	s->td = NULL;
