@@ -48,14 +48,18 @@ static json_t *row_facts(const json_t *document, const json_t *varied)
 	/* How long it is measured, and what the row itself says. */
 	static const char *const no_fact[] = {"size_bytes", "all",    "iters",    "duration_s",
 					      "windows",    "warmup", "reconnect"};
-	const json_t *ends = json_object_get(document, "ends"), *mtu;
+	/* What was used counts, not what was asked for; a thread alone shares with nobody. */
+	static const char *const used[] = {"mtu_bytes", "share"};
+	const json_t *ends = json_object_get(document, "ends");
+	const json_t *effective = json_object_get(document, "effective");
 	json_t *facts = json_object(), *value;
 	const char *key;
 	void *next;
 
 	json_object_update(facts, json_object_get(document, "experiment"));
-	mtu = json_object_get(json_object_get(document, "effective"), "mtu_bytes");
-	json_object_set(facts, "mtu_bytes", (json_t *)mtu);
+	json_object_del(facts, "share");
+	for (size_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
+		json_object_set(facts, used[i], json_object_get(effective, used[i]));
 	json_object_update(facts, (json_t *)varied);
 	add_end(facts, json_object_get(ends, "client"), "client");
 	add_end(facts, json_object_get(ends, "server"), "server");

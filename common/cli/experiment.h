@@ -31,6 +31,7 @@ struct experiment {
 	uint64_t duration_ns; /* 0: run by iters */
 	uint64_t qps;         /* of each thread */
 	uint64_t threads;     /* for each device */
+	uint64_t share;       /* enum share: what the threads of a device have in common */
 	uint64_t reversed;    /* 1: the server sends */
 	uint64_t bidirectional;
 	uint64_t tx_depth;
@@ -75,6 +76,12 @@ struct experiment {
 	uint64_t plain;   /* 1: one row instead of all cells */
 	uint64_t windows; /* per cell */
 	struct flow_labels labels; /* dealt to the QPs in turn */
+};
+
+/* What threads post through: each its own doorbell register, or those of the device's context. */
+enum share {
+	SHARE_NONE, /* where the device has thread domains */
+	SHARE_CONTEXT
 };
 
 enum atomic_type {

@@ -31,7 +31,7 @@ static const struct advice {
 	{"inline_recv",
 	 "omit it: libibverbs has no inline receive; mlx5 uses it by default (MLX5_SCATTER_TO_CQE)"},
 	{"no_lock",
-	 "omit it: each QP belongs to one thread; MLX5_SINGLE_THREADED=1 disables the locks of mlx5"},
+	 "omit it: threads wait for no lock of each other, since each has its own thread domain"},
 	{"cycle_buffer", "omit it: rdmark always cycles small messages through a page"},
 	{"flows flows_burst", "use --qp: every QP is a flow"},
 	{"pin_cores", "use --numa or taskset(1)"},

@@ -67,6 +67,8 @@ static const struct option_row table[] = {
 	EXPERIMENT(QUEUES, "qp", 'q', NUMBER, qps, 1, 65536, "N", "number of QPs per thread", BW),
 	EXPERIMENT(QUEUES, "threads", 0, NUMBER, threads, 1, 1024, "N",
 		"threads per device, each with its own CPU and QPs", OURS),
+	EXPERIMENT(QUEUES, "share", 0, CHOICE, share, 0, 1, "none|context",
+		"with --threads: what they post through; none: each has a thread domain", OURS),
 	EXPERIMENT_FLAG(RUN, "bidirectional", 'b', bidirectional, "both ends send at the same time",
 		BW, .never = TRAIT_CELLS),
 	EXPERIMENT_FLAG(RUN, "reversed", 0, reversed,

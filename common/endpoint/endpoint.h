@@ -121,6 +121,10 @@ const char *endpoint_calls(const struct endpoint *ep);
 /* If there is a choice: why these, behind their name, such as ", as all lists are". */
 const char *endpoint_calls_why(const struct endpoint *ep);
 
+/* What this end's threads share, a word of --share; NULL: one thread. And, as text in BUF, why. */
+const char *endpoint_share(const struct endpoint *ep);
+const char *endpoint_share_why(const struct endpoint *ep, char *buf, size_t size);
+
 /*
  * group.c, with -g: choose at random where the workers' groups begin; whether P has what it needs,
  * and the fault if not.

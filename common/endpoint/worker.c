@@ -111,6 +111,39 @@ const char *endpoint_calls_why(const struct endpoint *ep)
 						: ": the device has no other calls";
 }
 
+/* The first thread that posts through what others post through, too; NULL: none. */
+static const struct worker *find_sharer(const struct endpoint *ep)
+{
+	for (unsigned i = 0; i < ep->workers; i++)
+		if (!ep->worker[i].qps.td)
+			return &ep->worker[i];
+	return NULL;
+}
+
+const char *endpoint_share(const struct endpoint *ep)
+{
+	if (ep->options->experiment.threads < 2)
+		return NULL;
+	return find_sharer(ep) ? "context" : "none";
+}
+
+const char *endpoint_share_why(const struct endpoint *ep, char *buf, size_t size)
+{
+	const struct worker *t = find_sharer(ep);
+
+	if (!t)
+		snprintf(buf, size, "each thread posts by a thread domain of its own");
+	else if (!t->qps.no_td)
+		snprintf(buf, size, "the threads share a context, as --share says");
+	else if (t->qps.no_td == EOPNOTSUPP)
+		snprintf(buf, size, "the threads share a context: %s has no thread domains",
+			 t->rail->hca.info.device);
+	else
+		snprintf(buf, size, "threads share a context: no thread domain for thread %u: %s",
+			 t->index + 1, strerror(t->qps.no_td));
+	return buf;
+}
+
 /* --post-api wr: check that the QP has the ibv_wr_*() functions, and that lists can be so posted. */
 static int check_post_api(struct worker *t)
 {
@@ -171,6 +204,7 @@ static int make_qps(struct worker *t)
 		.rx_depth = plan_rx_depth(e, &plan),
 		.use_srq = e->use_srq,
 		.own_cqs = e->own_cqs,
+		.own_doorbell = e->threads > 1 && e->share == SHARE_NONE,
 		.events = e->events,
 		.extended = wants_extended(t),
 		.vector = (unsigned)ep->options->local.vector,

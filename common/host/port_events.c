@@ -16,7 +16,8 @@ static const char *const folders[] = {
 	[PORT_PMA] = "counters",
 };
 
-#define FOLDERS (sizeof(folders) / sizeof(folders[0]))
+#define FOLDERS     (sizeof(folders) / sizeof(folders[0]))
+#define NAMES_BYTES 16384 /* of the counters in one: hundreds */
 
 static enum port_known known_of_error(int rc)
 {
@@ -82,14 +83,20 @@ static const char *aer_function(const struct port_events *p, const struct port_s
 	return s->place == PORT_AER ? p->pci : p->upstream;
 }
 
-static bool has_source(const struct port_events *p, const struct port_source *s)
+/* Does P have S? NAMES: what is in the folders. */
+static bool has_source(const struct port_events *p, const struct port_source *s,
+		       char names[FOLDERS][NAMES_BYTES])
 {
+	char name[80];
+
 	if (s->place == PORT_NETDEV)
 		return p->ethtool_known == PORT_EXACT &&
 		       ethtool_place(&p->ethtool, s->name) < p->ethtool.names;
 	if (is_aer(s))
-		return sysfs_exists("bus/pci/devices/%s/%s", aer_function(p, s), s->name);
-	return sysfs_exists("%s/%s/%s", p->port, folders[s->place], s->name);
+		return aer_function(p, s)[0] &&
+		       sysfs_exists("bus/pci/devices/%s/%s", aer_function(p, s), s->name);
+	snprintf(name, sizeof(name), "\n%s\n", s->name);
+	return strstr(names[s->place], name);
 }
 
 /*
@@ -130,6 +137,7 @@ static void open_netdev(struct port_events *p, const char *device, const char *n
 void port_events_open(struct port_events *p, const char *device, unsigned port, const char *netdev,
 		      const char *pci)
 {
+	char names[FOLDERS][NAMES_BYTES];
 	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
@@ -139,10 +147,12 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 		strcpy(p->pci, pci);
 	pci_find_upstream(p->pci, p->upstream);
 	open_netdev(p, device, netdev);
+	for (size_t i = 0; i < FOLDERS; i++)
+		sysfs_names(names[i], NAMES_BYTES, "%s/%s", p->port, folders[i]);
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
 		bool one = port_event_rule(s->event) == PORT_FIRST;
 
-		if ((!one || !has_event(p, s->event)) && has_source(p, s))
+		if ((!one || !has_event(p, s->event)) && has_source(p, s, names))
 			p->found[p->count++].source = s;
 	}
 	p->age = counters_age(p->port);

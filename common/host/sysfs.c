@@ -284,6 +284,35 @@ static int find_next_entry(int fd, const char *last, char next[NAME_MAX + 1])
 	return n < 0 ? -errno : 0;
 }
 
+int sysfs_names(char *names, size_t size, const char *path, ...)
+{
+	_Alignas(struct dirent64) char some[4096];
+	char full[PATH_MAX], *to = names;
+	const struct dirent64 *e;
+	va_list ap;
+	ssize_t n;
+	int rc, fd;
+
+	*to = '\0';
+	va_start(ap, path);
+	rc = format_path(full, path, ap);
+	va_end(ap);
+	fd = rc ? -1 : open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return rc ? rc : -errno;
+	while ((n = syscall(SYS_getdents64, fd, some, sizeof(some))) > 0)
+		for (ssize_t at = 0; at < n; at += e->d_reclen) {
+			e = (const struct dirent64 *)(some + at);
+			if (e->d_name[0] == '.' ||
+			    strlen(e->d_name) + 3 > size - (size_t)(to - names))
+				continue;
+			to = stpcpy(stpcpy(to, to == names ? "\n" : ""), e->d_name);
+			to = stpcpy(to, "\n");
+		}
+	close(fd);
+	return 0;
+}
+
 int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
 {
 	char full[PATH_MAX], last[NAME_MAX + 1], next[NAME_MAX + 1] = "";

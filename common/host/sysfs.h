@@ -70,6 +70,13 @@ int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * Write the names of all entries of the directory at the path to NAMES, in any order, between
+ * newlines: "\nRTO\nRNR sent\n"; what does not fit is left out. Returns 0, or -errno with NAMES "".
+ */
+int sysfs_names(char *names, size_t size, const char *path, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* True if N is in the set; false for an impossible number. */
 static inline bool sysfs_set_has(const struct sysfs_set *set, int n)
 {

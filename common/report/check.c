@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "explain/before.h"
+#include "host/pci.h"
 #include "proto/fields.h"
 #include "proto/message.h"
 #include "report/document.h"
@@ -195,6 +196,12 @@ static void print_once(struct check *k, size_t first, const struct finding *f)
 	printf("\n");
 }
 
+/* ", NAME BYTES", "-" for unknown. */
+static void print_size(const char *name, unsigned bytes)
+{
+	printf(bytes ? ", %s %u" : ", %s -", name, bytes);
+}
+
 static void print_checked(struct check *k, size_t entry)
 {
 	const struct checked *c = &k->entry[entry];
@@ -212,13 +219,21 @@ static void print_checked(struct check *k, size_t entry)
 		 hca_rate_gbps(p));
 	printf("%s: ", name);
 	terminal_verdict(stdout, "ok");
-	printf(": %s, %s, %s, MTU %u%s%s\n", hca_state_name(p), list_link_name(p),
+	printf(": %s, %s, %s, MTU %u%s%s", hca_state_name(p), list_link_name(p),
 	       rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
+	if (p->place.pci[0]) {
+		struct pci_sizes sizes = pci_read_sizes(p->place.pci);
+
+		print_size("MaxPayload", sizes.payload_bytes);
+		print_size("MaxReadReq", sizes.request_bytes);
+	}
+	printf("\n");
 }
 
 static json_t *checked_to_json(const struct checked *c)
 {
 	json_t *to = json_object(), *findings = findings_json(&c->findings), *finding;
+	struct pci_sizes sizes = pci_read_sizes(c->port ? c->port->place.pci : "");
 	char name[PORT_NAME];
 	size_t i;
 
@@ -230,6 +245,11 @@ static json_t *checked_to_json(const struct checked *c)
 		json_object_set_new(to, "device", json_string(c->port->device));
 	if (c->port && !c->port->open_errno)
 		json_object_set_new(to, "port", json_integer(c->port->port));
+	if (sizes.payload_bytes)
+		json_object_set_new(to, "max_payload_bytes", json_integer(sizes.payload_bytes));
+	if (sizes.request_bytes)
+		json_object_set_new(to, "max_read_request_bytes",
+				    json_integer(sizes.request_bytes));
 	json_object_set_new(to, "findings", findings);
 	return to;
 }

@@ -7,8 +7,10 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "explain/limit.h"
 #include "finding/finding.h"
 #include "plan/test.h"
+#include "proto/evidence.h"
 #include "report/report.h"
 #include "stat/interval.h"
 
@@ -227,6 +229,25 @@ static void print_intervals(const struct report *r, bool advised)
 			    INTERVAL_CONFIDENCE, in->worst_name);
 }
 
+/*
+ * The share of its rate that RESULT's row lacks because its sender's clock runs while the pipe
+ * fills: n messages take n - 1 gaps and the time of a lone one. 0: unknown, as with a full window,
+ * whose messages complete together from the first on, and with a schedule, which has its own end.
+ */
+static double lost_to_fill(const struct result *result)
+{
+	const struct result_row *row = result->shown[0];
+	const struct evidence *e = result->evidence ? &result->evidence[row->by] : NULL;
+	double n = (double)row->record->messages, lost;
+
+	if (!e || !row->explained || row->explained->limit.finding.is.code == LIMIT_WINDOW ||
+	    e->schedule_share >= 0 || e->completion_ns < e->alone_ns || n < 2 ||
+	    row->direction == RESULT_BOTH_WAYS)
+		return 0;
+	lost = 1 - n / (n - 1) * (1 - e->alone_ns / 1e9 / row->record->seconds);
+	return lost < 1 ? lost : 0;
+}
+
 static void add_amount(struct amount *a, const struct result *result)
 {
 	const struct record *rec = result->shown[0] ? result->shown[0]->record : NULL;
@@ -241,6 +262,7 @@ static void add_amount(struct amount *a, const struct result *result)
 		a->sizes++;
 	}
 	a->size_s += rec->seconds;
+	a->lost = fmax(a->lost, lost_to_fill(result));
 	if (!a->fewest.messages || percentile_samples(rec) < percentile_samples(&a->fewest))
 		a->fewest = *rec;
 }
@@ -294,7 +316,7 @@ static bool note_too_short(const struct report *r)
 	const struct intervals_shown *in = &r->notes.interval;
 	double s = shortest_s(a), times, longer = 1, use_s;
 	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
-	char lacks[160] = "", had[160] = "", use[64];
+	char lacks[160] = "", had[160] = "", low[64] = "", use[64];
 
 	if (r->about.server || !a->sizes)
 		return false;
@@ -312,13 +334,16 @@ static bool note_too_short(const struct report *r)
 		 units_about_ns(1e9 * (unsure ? in->worst.seconds : s)).text);
 	if (times > 0)
 		text_add(had, sizeof(had), ", %" PRIu64 " samples", percentile_samples(&a->fewest));
+	if (a->lost >= 0.005)
+		snprintf(low, sizeof(low), ", and %s %.0f %% low", a->sizes > 1 ? "up to" : "about",
+			 100 * a->lost);
 	use_s = round_up(fmax(1, fmax(longer, times * a->fewest.seconds)));
 	snprintf(use, sizeof(use), "-D %.0f", use_s);
 	if (a->sizes > 1)
 		text_add(use, sizeof(use), ", %s for all rows",
 			 units_about_ns(1e9 * use_s * (double)a->sizes).text);
-	report_note(r, "too short (%s) for %s; use %s", had,
-		    lacks[0] ? lacks : "an average that repeats", use);
+	report_note(r, "too short (%s) for %s%s; use %s", had,
+		    lacks[0] ? lacks : "an average that repeats", low, use);
 	return true;
 }
 

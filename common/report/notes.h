@@ -24,6 +24,7 @@ struct notes {
 		unsigned sizes;
 		double size_s, shortest_s; /* of the latest size; the minimum of the earlier ones */
 		struct record fewest;      /* of the row with the fewest samples */
+		double lost; /* the most of its rate that a row lacks because it is short */
 	} enough;
 	struct explained_rows *why; /* explained.c; owned; NULL: there is no such row */
 	bool proved; /* --prove has said what limits the row */

@@ -188,6 +188,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.asked_bytes = ep->asked_bytes,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
 		.calls = endpoint_calls(ep),
+		.share = endpoint_share(ep),
 	};
 }
 
@@ -196,6 +197,7 @@ void session_show_ends(struct measure *ms)
 	const struct endpoint *ep = ms->ep;
 	const struct experiment *e = &ep->options->experiment;
 	struct report_effective effect = effective_values(ms);
+	char why[160];
 	struct report_ends ends = {
 		.same = ms->at > 0,
 		.rails = ep->rails,
@@ -224,6 +226,8 @@ void session_show_ends(struct measure *ms)
 	if (effect.calls && ms->options->output.verbose)
 		report_note(ms->report, "%s by %s%s", endpoint_sends(ep) ? "posts" : "polls",
 			    effect.calls, endpoint_calls_why(ep));
+	if (effect.share && (ms->options->output.verbose || options_given(ep->options, "share")))
+		report_note(ms->report, "%s", endpoint_share_why(ep, why, sizeof(why)));
 	link_alive_stop(ms->link);
 }
 

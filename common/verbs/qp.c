@@ -190,7 +190,7 @@ static struct ibv_qp *create_qp(struct qp_set *s, const struct qp_attr *a, unsig
 			.max_inline_data = inline_bytes},
 		.comp_mask =
 			IBV_QP_INIT_ATTR_PD | (s->extended ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
-		.pd = s->pd,
+		.pd = s->domain,
 		.send_ops_flags = a->send_ops,
 	};
 	struct ibv_qp *qp = s->transport->create(s->pd->context, &attr);
@@ -269,6 +269,29 @@ static int make_qp(struct qp_set *s, const struct qp_attr *a, unsigned i, struct
 	return qp_state_init(s, i, a, f);
 }
 
+/*
+ * With a thread domain, mlx5 and others give the QPs a doorbell register of their own and take no
+ * lock when they post. CQs and SRQs need none: they share nothing with those of other threads.
+ */
+static void create_domain(struct qp_set *s, const struct qp_attr *a)
+{
+	struct ibv_parent_domain_init_attr both = {.pd = s->pd};
+
+	s->domain = s->pd;
+	if (!a->own_doorbell)
+		return;
+	s->td = both.td = ibv_alloc_td(s->pd->context, &(struct ibv_td_init_attr){0});
+	if (s->td)
+		s->domain = ibv_alloc_parent_domain(s->pd->context, &both);
+	if (s->td && s->domain)
+		return;
+	s->no_td = errno ? errno : ENOMEM;
+	if (s->td)
+		ibv_dealloc_td(s->td);
+	s->td = NULL;
+	s->domain = s->pd;
+}
+
 int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, struct fault *f)
 {
 	memset(s, 0, sizeof(*s));
@@ -300,6 +323,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	s->pd = ibv_alloc_pd(h->ctx);
 	if (!s->pd)
 		return vfault_raise(f, errno, 0, "ibv_alloc_pd");
+	create_domain(s, a);
 	if (create_cqs(s, h, a, f) || create_srqs(s, h, a, f))
 		return -1;
 	for (unsigned i = 0; i < a->count; i++)
@@ -349,6 +373,10 @@ void qp_set_release(struct qp_set *s)
 	cq_wait_release(&s->cq_wait);
 	if (s->xrcd)
 		ibv_close_xrcd(s->xrcd);
+	if (s->td) {
+		ibv_dealloc_pd(s->domain);
+		ibv_dealloc_td(s->td);
+	}
 	if (s->pd)
 		ibv_dealloc_pd(s->pd);
 	free(s->receiver);

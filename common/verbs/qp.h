@@ -34,6 +34,8 @@ struct qp_attr {
 	unsigned tx_depth, rx_depth; /* per QP; rx_depth 0: it receives nothing */
 	bool use_srq;                /* one SRQ of rx_depth for all QPs */
 	bool own_cqs;                /* one send and one receive CQ per QP */
+	bool own_doorbell;           /* other threads use the device, too: a thread domain for these
+					QPs, if the device has them */
 	bool events;                 /* the loops sleep on cq_wait */
 	bool extended;               /* with ibv_wr_* and ibv_start_poll, if the device supports
 					them */
@@ -56,6 +58,9 @@ struct qp_aim {
 
 struct qp_set {
 	struct ibv_pd *pd;
+	struct ibv_pd *domain; /* of the QPs: a parent domain of `pd` with `td`, or `pd` itself */
+	struct ibv_td *td;     /* NULL: none is wanted, or */
+	int no_td;             /* the errno why there is none */
 	struct cq_wait cq_wait;
 	struct cq_ring send, recv;
 	struct ibv_cq *send_cq, *recv_cq; /* those of QP 0 */

@@ -106,6 +106,14 @@ calm() {
 		jq "$change" a >b
 		compared 2
 	done
+	# what threads shared, not what was asked for; that of a document from before --share is not known
+	jq '.effective.share = "none"' a >b
+	compared 2
+	says compare.err 'The experiments differ in share: none before, "none" after.'
+	jq '.experiment.share = "context"' a >b
+	compared 0
+	jq 'del(.experiment.share)' a >b
+	compared 0
 	# How long it was measured, and on which of equal devices, makes no other experiment.
 	for change in '.experiment.iters = 5000' '.experiment.duration_s = 3' '.ends.server.device = "sim1"' '.ends.server.firmware = "9"'; do
 		jq "$change" a >b

@@ -31,6 +31,21 @@ check() {
 }
 
 # bats test_tags=core
+@test "--check: MaxPayload and MaxReadReq, to who may read them" {
+	on 'mlx5_0 link=ib speed=NDR width=4 lid=1 sm_lid=1 pcie_gts=32 pcie_width=16'
+	local config=$RDMARK_SYSFS/bus/pci/devices/$(basename "$(readlink -f sys/class/infiniband/mlx5_0/device)")/config
+	check send_bw --check
+	says check.out 'PCIe 32.0 GT/s x16, MaxPayload -, MaxReadReq -'
+	check send_bw --check --json
+	json check.out '.ports[0] | has("max_payload_bytes") or has("max_read_request_bytes") | not'
+	# the capability PCI Express at 0x60, its control at 0x68: 256 and 4096 bytes
+	perl -e '$c = "\0" x 256; substr($c, $$_[0], 1) = chr $$_[1] for [6, 16], [0x34, 0x60], [0x60, 16], [0x68, 0x3f], [0x69, 0x5f]; print $c' >"$config"
+	check send_bw --check
+	says check.out 'PCIe 32.0 GT/s x16, MaxPayload 256, MaxReadReq 4096'
+	check send_bw --check --json
+	json check.out '.ports[0] | [.max_payload_bytes, .max_read_request_bytes] == [256, 4096]'
+}
+
 @test "--check: each finding on its port, a fault is exit status 6" {
 	on 'ib0 link=ib sm_lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
 	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error

@@ -91,7 +91,7 @@ predicted() {
 	local page=$root/man/rdmark-scale.7.in rows
 	sed -n 's/^\.It \([0-9]*\) Ta \(.*\/.*\)$/\1 Ta \2/p' "$page" | sed 's/ Ta /\t/g' >page.rows
 	rows=$(cut -f 1 page.rows | paste -sd ,)
-	model --json --program-ns 1 --sizes "$rows" >model.json
+	model --json --program-ns 3 --sizes "$rows" >model.json
 	jq -r '.sizes[] | [.message_bytes, (.links[].cores | map(tostring) | join("/"))] | @tsv' model.json >model.rows
 	(($(wc -l <page.rows) >= 5))
 	diff page.rows model.rows

@@ -120,9 +120,30 @@ sure() {
 	local list
 	for list in 40,100000 100000,40,100000; do
 		scripted "$lazy gap=100~5%" write_bw -s 1000 -n "$list" -N
-		says client.err 'too short (-n 40: 1000 B: ' ') for ± (uncertainty); use -D '
+		says client.err 'too short (-n 40: 1000 B: ' ') for ± (uncertainty), and up to ' '; use -D '
 		[[ $(<client.err) != *nan* ]]
 	done
+}
+
+@test "a short run says by how much its rate is low: the fill of the pipe; where the window is the limit, nothing" {
+	local messages gap low
+	# the adapter's own rate, and the program's, in messages a second
+	for messages in 100 1000 3000; do
+		for gap in 100 400; do
+			scripted "post=$((gap - 20)) poll=20 clock=1 completion=0 gap=100 latency=4000" write_bw -s 64 -n $messages -N --post-api send
+			low=$(jq -r --argjson gap $((gap > 100 ? gap - 20 : 100)) '(1 - .results[0].messages_per_s * $gap / 1e9) * 100 | round' c.json)
+			if ((low)); then
+				says client.err ", and about $low % low; use -D "
+			else
+				says_no client.err '% low'
+			fi
+		done
+	done
+	scripted 'gap=100 latency=20000' write_bw -s 64 -n 1000 -t 16
+	json c.json '.results[0].limit.bound_by == "window"'
+	says_no client.err '% low'
+	scripted 'gap=100 latency=4000' write_bw -s 64 -n 1000 --rate_limit 1000000p
+	says_no client.err '% low'
 }
 
 @test "an average of one event is known to nobody" {

@@ -320,7 +320,7 @@ static void a_list_longer_than_the_reader_is_refused(void **state)
 static void nothing_is_allocated(void **state)
 {
 	static const char *const want[] = {"a0", "a1", "b"};
-	char name[SYSFS_NAME];
+	char name[SYSFS_NAME], all[64];
 	uint64_t value = 0;
 	size_t bytes;
 
@@ -338,6 +338,15 @@ static void nothing_is_allocated(void **state)
 	assert_int_equal(sysfs_name(name, 3, "class/infiniband"), -ENODATA);
 	assert_string_equal(name, "");
 	assert_int_equal(sysfs_name(name, 0, "class/none"), -ENOENT);
+	assert_int_equal(sysfs_names(all, sizeof(all), "class/infiniband"), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "\n%s\n", want[i]);
+		assert_non_null(strstr(all, name));
+	}
+	assert_int_equal(sysfs_names(all, strlen(want[0]) + 3, "class/infiniband"), 0);
+	assert_in_range(strlen(all), 3, 4); /* the first one; what does not fit is left out */
+	assert_int_equal(sysfs_names(all, sizeof(all), "class/none"), -ENOENT);
+	assert_string_equal(all, "");
 	assert_true(bytes > 4096 && bytes % 1024 == 0);
 	assert_true(sysfs_proc_number(&value, "/proc/self/status", "Pid", 10));
 	assert_int_equal(value, getpid());

@@ -36,7 +36,8 @@ enum desc_feature {
 	DESC_EFA = 1 << 13,         /* SRD and UD only, no link layer of its own */
 	DESC_XRC = 1 << 14,
 	DESC_LAST_HEADER = 1 << 15, /* ibv_wr_complete writes that of the last request alone */
-	DESC_ALL = (1 << 16) - 1,
+	DESC_TD = 1 << 16, /* thread domains */
+	DESC_ALL = (1 << 17) - 1,
 };
 
 struct desc_gid {

@@ -58,6 +58,7 @@ static const struct name_value features[] = {
 	{"iwarp", DESC_IWARP, 0},
 	{"efa", DESC_EFA, 0},
 	{"xrc", DESC_XRC, 0},
+	{"td", DESC_TD, 0},
 	{"lastheader", DESC_LAST_HEADER, 0},
 	{0},
 };

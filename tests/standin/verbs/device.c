@@ -4,6 +4,7 @@
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
+#include "td.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -219,6 +220,7 @@ static void set_ops(struct sim_context *ctx)
 	fault_wrap_ops(ops);
 	steps_wrap_ops(ops);
 	trace_wrap_ops(ops);
+	td_ops(ctx);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)

@@ -30,7 +30,7 @@
 								ibv_wr_complete) X(ibv_start_poll) \
 								X(ibv_create_ah) X(ibv_destroy_ah) X(ibv_attach_mcast) \
 									X(ibv_get_async_event)     \
-										X(ibv_query_ece) X(ibv_open_xrcd)
+										X(ibv_query_ece) X(ibv_open_xrcd) X(ibv_alloc_td) X(ibv_alloc_parent_domain)
 
 #define FAULT_ENUM(v) FAULT_##v,
 enum fault_verb {

@@ -8,6 +8,7 @@
  */
 #include "fault.h"
 #include "gpu.h"
+#include "td.h"
 #include "vgmem.h"
 
 #include <errno.h>
@@ -61,6 +62,7 @@ int ibv_dealloc_pd(struct ibv_pd *ibv)
 		return err;
 	if (atomic_load(&pd->users))
 		return EBUSY;
+	td_leave(pd);
 	atomic_fetch_sub(&sim_ctx(ibv->context)->objects, 1);
 	free(pd);
 	return 0;

@@ -4,6 +4,7 @@
 #include "fault.h"
 #include "script.h"
 #include "steps.h"
+#include "td.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -221,6 +222,7 @@ struct ibv_qp *qp_make(const struct ibv_qp_init_attr_ex *a)
 	fault_wrap_qp(qp);
 	steps_wrap_qp(qp);
 	trace_wrap_qp(qp);
+	td_wrap_qp(qp);
 	return &qp->ex.qp_base;
 }
 

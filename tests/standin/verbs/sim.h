@@ -58,12 +58,20 @@ struct sim_device {
 	int index;
 };
 
+/* What posts write to: of a thread domain, or of a context. */
+struct sim_doorbell {
+	_Atomic uint32_t lock;
+	bool used, shared; /* by more threads than the first */
+	pthread_t first;
+};
+
 struct sim_context {
 	const struct desc_dev *desc;
 	int index; /* of the device */
 	uint32_t async_pipe;
 	_Atomic bool dead;      /* after IBV_EVENT_DEVICE_FATAL */
 	_Atomic int objects;    /* PDs, CQs and channels */
+	struct sim_doorbell bell;
 	struct verbs_context v; /* must be last */
 };
 
@@ -76,6 +84,8 @@ struct sim_pd {
 	struct ibv_pd ibv;
 	uint32_t id;
 	_Atomic int users;
+	struct sim_pd *base; /* of a parent domain, which has its id */
+	struct sim_td *td;
 };
 
 struct sim_mr {
