@@ -14,6 +14,8 @@ unsigned operation_traits(const struct test *t)
 {
 	const struct operation *o = &t->operation;
 
+	if (t->calls)
+		return t->calls;
 	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
 	       (operation_writes(o) ? TRAIT_WRITES : 0) | (operation_pulls(o) ? TRAIT_READS : 0) |
 	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |

@@ -34,6 +34,13 @@ enum percentile {
 	PERCENTILES
 };
 
+/* The words of `step`. */
+enum record_step {
+	RECORD_NO_STEP,
+	RECORD_REG,
+	RECORD_DEREG
+};
+
 /* The members are explained in record.def. */
 struct record {
 #define ROW(type, member, ...) type member;

@@ -391,7 +391,7 @@ field() {
 	local all
 	pair send_lat -n 20 --csv
 	[[ $(head -n 1 client.out) == test,measured_by,message_bytes,*,latency_p99_9_us,*,status,varied ]] || fail 'the header'
-	[[ $(awk -F, 'NR == 1 { n = NF } { print n, NF }' client.out) == $'25 25\n25 25' ]] || fail 'columns'
+	[[ $(awk -F, 'NR == 1 { n = NF } { print n, NF }' client.out) == $'26 26\n26 26' ]] || fail 'columns'
 	pair send_lat -n 20 --csv=full:c.csv
 	all=$(head -n 1 c.csv | tr , '\n' | wc -l)
 	((all > 60)) || fail "$all columns"
