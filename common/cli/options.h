@@ -52,7 +52,8 @@ enum option_trait {
 	TRAIT_IWARP = 512,  /* on such a device */
 	TRAIT_EFA = 1024,
 	TRAIT_REGISTERS = 2048, /* of a test that sends no messages: it registers memory */
-	TRAIT_CALLS = TRAIT_REGISTERS
+	TRAIT_CONNECTS = 4096,  /* or it connects QPs */
+	TRAIT_CALLS = TRAIT_REGISTERS | TRAIT_CONNECTS
 };
 
 enum option_scope {

@@ -38,7 +38,16 @@ enum percentile {
 enum record_step {
 	RECORD_NO_STEP,
 	RECORD_REG,
-	RECORD_DEREG
+	RECORD_DEREG,
+	RECORD_CREATE,
+	RECORD_INIT,
+	RECORD_EXCHANGE,
+	RECORD_PEER,
+	RECORD_RTR,
+	RECORD_RTS,
+	RECORD_RDMA_CM,
+	RECORD_DESTROY,
+	RECORD_CONNECTION
 };
 
 /* The members are explained in record.def. */

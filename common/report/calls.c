@@ -49,7 +49,7 @@ static int run_thread(void *arg, unsigned i)
 
 	while (rc == 0 && goes_on(c, i, done++, r->warmup, 0))
 		rc = r->job(c, i);
-	for (unsigned k = 0; k < c->steps; k++)
+	for (unsigned k = 0; k < c->steps * (c->led ? c->ms->ep->workers : 1); k++)
 		hist_reset(&c->hist[i * c->steps + k]);
 	until_ns = e->duration_ns ? clock_now_ns() + e->duration_ns : 0;
 	done = 0;
@@ -71,7 +71,12 @@ static void tell_step(struct calls *c, unsigned k, const struct hist *h, uint64_
 			     .interrupted = ms->link->interrupted};
 	const struct result_row row = {
 		.record = &rec, .by = RESULT_CLIENT, .direction = RESULT_NO_WAY, .thread = -1};
-	const struct result result = {.row = &row, .rows = 1, .main = &row, .shown = {&row}};
+	const struct result result = {
+		.row = &row,
+		.rows = 1,
+		.main = &row,
+		.shown = {&row},
+		.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED};
 
 	results_set_latency(ms->ep, h, 0, &rec);
 	record_set_rates(&rec, clock_ticks_to_ns(ms->clock, (double)h->sum) / 1e9 / ms->ep->workers);
@@ -91,7 +96,7 @@ static int tell(struct calls *c, uint64_t bytes)
 	clock_calibrate(ms->clock);
 	ms->link->interrupted = ms->link->stop->signal;
 	if (!hist_count(&all[c->steps - 1]))
-		return ms->measured ? 0 : measure_unfinished(ms, PHASE_MEASURE);
+		return fault_is(ms->fault) || ms->measured ? 0 : measure_unfinished(ms, PHASE_MEASURE);
 	if (ms->link->interrupted)
 		report_note(ms->report, "interrupted after %" PRIu64 " calls", hist_count(all));
 	for (unsigned k = 0; k < c->steps; k++)
@@ -102,9 +107,12 @@ static int tell(struct calls *c, uint64_t bytes)
 
 int calls_run(struct calls *c, calls_job *job, uint64_t bytes)
 {
-	struct run r = {c, job, plan_warmup(&c->ms->options->experiment, bytes, true)};
+	struct run r = {c, job, plan_warmup(&c->ms->options->experiment, bytes ? bytes : 1, true)};
+	int rc;
 
 	fault_phase(c->ms->fault, PHASE_MEASURE);
 	clock_calibrate(c->ms->clock);
-	return endpoint_each(c->ms->ep, run_thread, &r) ? -1 : tell(c, bytes);
+	rc = c->led ? run_thread(&r, 0) : endpoint_each(c->ms->ep, run_thread, &r);
+	/* After a failure, too: what was measured before. */
+	return tell(c, bytes) || rc ? -1 : 0;
 }

@@ -15,11 +15,13 @@ struct calls {
 	struct measure *ms;
 	const enum record_step *step; /* the caller's */
 	unsigned steps;
+	bool led;            /* the job is only run by the calling thread, which leads the others */
 	struct hist *hist;   /* of worker I's step K at I * steps + K; owned */
 	_Atomic bool failed; /* a thread did: all end */
 };
 
-/* Once around all steps, in the thread of worker I: it adds a sample to each. 0 or -1. */
+/* Once around all steps, in the thread of worker I (led: for all workers): add a sample to each. 0
+ * or -1. */
 typedef int calls_job(struct calls *c, unsigned i);
 
 /* Set up C, whose ms, step and steps are set. Call calls_release() also after a failure. */
@@ -34,7 +36,7 @@ static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t b
 
 /*
  * Run JOB in all threads, as often or as long as the experiment says, after its warm-up; then tell
- * a row for each step, of BYTES. 0, or -1 with the fault raised. After a signal the rows have what
+ * a row for each step, of BYTES (0: none). 0, or -1 with the fault raised. After a signal the rows have what
  * was measured; if nothing was, that is a fault.
  */
 int calls_run(struct calls *c, calls_job *job, uint64_t bytes);

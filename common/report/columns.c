@@ -40,6 +40,17 @@ static const struct column calls[] = {
 	{"bandwidth_gbps",      BANDWIDTH, 2, {" ", 0}},
 };
 
+/* The same, of one whose calls have no size. */
+static const struct column connections[] = {
+	{"messages",            AS_IS,     0, {" ", 9}},
+	{"step",                AS_IS,     0, {" ", 10}},
+	{"latency_p50_us",      AS_IS,     2, {" ", 10}},
+	{"latency_mean_us",     AS_IS,     2, {" ", 9}},
+	{"latency_p99_us",      AS_IS,     2, {" ", 9}},
+	{"latency_max_us",      AS_IS,     2, {" ", 9}},
+	{"messages_per_s",      AS_IS,     1, {" ", 0}},
+};
+
 /* With --duration; only in perftest's format. */
 static const struct column latency_timed[] = {
 	{"message_bytes",       AS_IS,     0, {""},         {" ", 7},             "MsgSize"},
@@ -92,6 +103,8 @@ struct columns columns_of(const struct report *r, const struct record *rec, bool
 	if (o->only)
 		return (struct columns){
 			o->only == ONLY_LATENCY && timed ? &only_timed : &only[o->only], 1};
+	if (r->about.test->calls & TRAIT_CONNECTS)
+		return COLUMNS(connections);
 	if (r->about.test->calls)
 		return COLUMNS(calls);
 	if (r->about.test->latency)
@@ -106,6 +119,8 @@ const char *columns_heads(const struct report *r, char *buf, size_t size)
 {
 	const char *unit = r->about.options->output.gbits ? "Gb" : "MiB";
 
+	if (r->about.test->calls & TRAIT_CONNECTS)
+		return " #calls    call       median[us] avg[us]   p99[us]   max[us]   calls/s";
 	if (r->about.test->calls) {
 		snprintf(buf, size,
 			 " #bytes   #calls    call       median[us] avg[us]   p99[us]   max[us]   %s/s",

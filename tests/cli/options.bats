@@ -290,7 +290,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 			cli "$program" "${option/%=/=4}" -p 1 --connect-timeout 0 localhost
 			case $program$option in
 			# which none of perftest's has
-			reg_lat*)
+			reg_lat* | connect_lat*)
 				ended cli 2
 				says cli.err "${option%=} cannot be used in $program" 'Fix: ' ;;
 			# perftest's scripts have them

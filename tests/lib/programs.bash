@@ -5,7 +5,7 @@
 # The programs, by their folders, as the Makefile finds them: a new one is in the loops over these.
 #   all_programs                           each of them
 #   measuring_programs                     those that measure one thing at a time, by messages: all but gdr_bw
-#                                          and those that time calls (reg_lat)
+#                                          and those that time calls (reg_lat, connect_lat)
 #   programs                               of these, those whose messages go to the peer, of any size
 #   latency_programs, bandwidth_programs   of these
 #   fetching_programs                      the others: READs and atomics, whose data come from there
