@@ -311,7 +311,7 @@ install: all
 	for p in $(PROGRAMS) rdmark-plot rdmark-prom rdmark-pairs; do ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/$$p || exit; done
 
 # The names that perftest's users have in their scripts; not beside an installed perftest.
-compat := $(filter-out gdr_bw,$(PROGRAMS))
+compat := $(filter-out gdr_bw reg_lat connect_lat,$(PROGRAMS))
 install-compat: install
 	for p in $(compat); do \
 	  ln -sf $$p $(DESTDIR)$(BINDIR)/ib_$$p && ln -sf rdmark $(DESTDIR)$(COMPLETIONDIR)/ib_$$p && \

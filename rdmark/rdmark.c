@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "base/terminal.h"
 #include "cli/command.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
@@ -29,7 +30,7 @@ static const char usage[] =
 	"  rdmark self [OPTION...]       measure each port with each memory of this host\n"
 	"  rdmark pairs, rdmark plot     start rdmark-pairs(1), rdmark-plot(1)\n"
 	"\n"
-	"TEST is one of\n%s\n"
+	"TEST is one of\n%s"
 	"\n"
 	"Examples, with `rdmark server --auth=none` (serves anyone) on the host node1:\n"
 	"  rdmark node1\n"
@@ -51,8 +52,11 @@ static int become(char **argv)
 
 static int help_command(char **argv)
 {
+	char tests[512] = "";
+
 	(void)argv;
-	printf(usage, process_programs());
+	terminal_wrap(tests, sizeof(tests), process_programs(), 80, 0);
+	printf(usage, tests);
 	return list_finish(stdout, RDMARK);
 }
 

@@ -50,7 +50,10 @@ enum option_trait {
 	TRAIT_SCHEDULE = 128, /* of a run: gdr_bw without --plain, */
 	TRAIT_CLIENT = 256, /* at the client, */
 	TRAIT_IWARP = 512,  /* on such a device */
-	TRAIT_EFA = 1024
+	TRAIT_EFA = 1024,
+	TRAIT_REGISTERS = 2048, /* of a test that sends no messages: it registers memory */
+	TRAIT_CONNECTS = 4096,  /* or it connects QPs */
+	TRAIT_CALLS = TRAIT_REGISTERS | TRAIT_CONNECTS
 };
 
 enum option_scope {
@@ -96,6 +99,8 @@ struct option_row {
 	const char *help_latency; /* of a latency test; NULL: the same */
 	unsigned needs;           /* a test has it if it has all of these traits, */
 	unsigned never;           /* and none of these */
+	unsigned calls;       /* and a test of these TRAIT_CALLS has it only if it is named here */
+	const char *help_calls; /* of such a test; NULL: the same */
 	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
 	const char *bare;     /* OPTION_INDEX: the value if none is given */
 	bool own;             /* documents of other tests do not have it either */

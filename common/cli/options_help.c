@@ -13,7 +13,7 @@
 #define INDENT (2 + LEFT + 1)
 
 #define LISTS                                                                             \
-	"The experiment's numbers can be lists and ranges: -m 1024,4096 -n 1k:100k:x10\n" \
+	"The experiment's numbers can be lists and ranges: --threads 1,4 -n 1k:100k:x10\n" \
 	"measures all combinations.\n"
 
 /* The options that most people need; a program shows those of them that it has. */
@@ -49,7 +49,9 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 		left[0] = '\0';
 	}
 	snprintf(line, sizeof(line), "  %-*s %s", LEFT, left,
-		 latency && row->help_latency ? row->help_latency : row->help);
+		 latency && row->help_latency                              ? row->help_latency
+		 : defaults->traits & TRAIT_CALLS && row->help_calls ? row->help_calls
+								     : row->help);
 	if (value[0] && strcmp(value, "auto") != 0)
 		text_add(line, sizeof(line), " (%s)", value);
 	if (!options_has_effect(row, defaults->traits))
@@ -122,7 +124,9 @@ static void group_rows(FILE *out, enum option_group group, const struct options 
 /* The options of an end: of groups up to LAST. */
 static void end_rows(FILE *out, const struct options *defaults, enum option_group last)
 {
-	fprintf(out, "\nTHIS END: each end has its own\n");
+	bool alone = defaults->traits & TRAIT_REGISTERS;
+
+	fprintf(out, "\n%s\n", alone ? "THIS HOST" : "THIS END: each end has its own");
 	for (unsigned group = GROUP_DEVICE; group <= last; group++)
 		group_rows(out, group, defaults);
 }
@@ -130,7 +134,9 @@ static void end_rows(FILE *out, const struct options *defaults, enum option_grou
 /* Print all options of the program by groups, and the exit statuses. */
 static void all_rows(FILE *out, const struct options *defaults)
 {
-	fprintf(out, "\nTHE EXPERIMENT: the client decides, the server adopts it\n");
+	bool alone = defaults->traits & TRAIT_REGISTERS;
+
+	fprintf(out, "\nTHE EXPERIMENT%s\n", alone ? "" : ": the client decides, the server adopts it");
 	for (unsigned group = GROUP_RUN; group < GROUP_DEVICE; group++)
 		group_rows(out, group, defaults);
 	end_rows(out, defaults, GROUP_IGNORED);
@@ -154,20 +160,28 @@ static void usual_rows(FILE *out, const char *program, const struct options *def
 		for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 			if (strcmp(row->name, usual[i]) == 0 && options_has_effect(row, traits))
 				help_row(out, row, defaults);
-	fprintf(out,
-		"\nExamples, with `%s` running on the host node1:\n"
-		"  %s node1\n"
-		"  %s -D 10 --json=run.json node1\n"
-		"\nAll options: %s --help=all\n",
-		program, program, program, program);
+	if (traits & TRAIT_REGISTERS)
+		fprintf(out, "\nExample:\n  %s -s 4k:1g:x4 --json=run.json\n", program);
+	else
+		fprintf(out,
+			"\nExamples, with `%s` running on the host node1:\n"
+			"  %s node1\n"
+			"  %s -D 10 --json=run.json node1\n",
+			program, program, program);
+	fprintf(out, "\nAll options: %s --help=all\n", program);
 }
 
 void options_help(FILE *out, const char *program, const char *summary,
 		  const struct options *defaults, bool all)
 {
 	fprintf(out, "%s: %s\n\n", program, summary);
-	fprintf(out, "  %s [OPTION...]          serve one client\n", program);
-	fprintf(out, "  %s [OPTION...] HOST     measure, with the server on HOST\n", program);
+	if (defaults->traits & TRAIT_REGISTERS)
+		fprintf(out, "  %s [OPTION...]          measure this host, without a peer\n", program);
+	else
+		fprintf(out,
+			"  %s [OPTION...]          serve one client\n"
+			"  %s [OPTION...] HOST     measure, with the server on HOST\n",
+			program, program);
 	if (all)
 		all_rows(out, defaults);
 	else

@@ -74,6 +74,8 @@ const char *options_instead(const char *name, size_t size)
 
 bool options_applies(const struct option_row *row, unsigned traits)
 {
+	if (traits & TRAIT_CALLS)
+		return row->calls & traits;
 	return !traits || ((traits & row->needs) == row->needs && !(traits & row->never));
 }
 
@@ -84,7 +86,7 @@ bool options_has_effect(const struct option_row *row, unsigned traits)
 
 int options_refuse(const struct options *o, const struct option_row *row, struct fault *f)
 {
-	unsigned missing = row->needs & ~o->traits;
+	unsigned missing = o->traits & TRAIT_CALLS ? 0 : row->needs & ~o->traits;
 	char name[64];
 
 	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used in %s%s",

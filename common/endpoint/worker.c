@@ -190,7 +190,7 @@ static void note_cuts(const struct worker *t, struct plan_qp plan, const struct 
 		add_cut(t->ep, "bytes inline", t->qps.inline_bytes, w->inline_wanted);
 }
 
-static int make_qps(struct worker *t)
+struct qp_attr worker_qp_attr(const struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
 	const struct test *test = ep->test;
@@ -228,13 +228,20 @@ static int make_qps(struct worker *t)
 		w.inline_bytes = 0;
 	if (ep->gpu_memory) /* the CPU cannot copy inline data from GPU memory */
 		w.inline_bytes = 0;
+	return w;
+}
+
+static int make_qps(struct worker *t)
+{
+	const struct qp_attr w = worker_qp_attr(t);
+
 	if (qp_set_init(&t->qps, &t->rail->hca, &w, &t->fault))
 		return -1;
 	if (!t->index)
-		note_cuts(t, plan, &w);
+		note_cuts(t, worker_plan(t), &w);
 	if (check_post_api(t))
 		return -1;
-	if (e->events)
+	if (w.events)
 		t->control->wake_fd = t->qps.cq_wait.wake_fd;
 	return 0;
 }

@@ -30,6 +30,9 @@ struct worker {
 int worker_pin(struct worker *t);
 int worker_make(struct worker *t);
 
+/* What its QPs are made with. */
+struct qp_attr worker_qp_attr(const struct worker *t);
+
 /* worker_memory.c: allocate a worker's buffer. */
 int worker_memory(struct worker *t);
 /* The access rights of the peer to the worker's memory. */

@@ -43,7 +43,7 @@ struct layout {
 static struct layout lay_out(const struct endpoint *ep, bool verifies)
 {
 	const struct experiment *e = &ep->options->experiment;
-	bool apart = ep->test->latency || e->bidirectional;
+	bool apart = (ep->test->latency && !ep->test->calls) || e->bidirectional;
 	uint64_t room = verifies ? plan_verify_room(e, ep->largest_bytes) : ep->largest_bytes;
 	uint64_t slice = room > e->footprint_bytes ? room : e->footprint_bytes;
 	uint64_t half = (e->align_bytes + slice + STAMP_ROOM_BYTES + PAGE_BYTES - 1) / PAGE_BYTES *

@@ -40,7 +40,7 @@ const char *result_end_name(enum result_end end)
 const char *result_direction_name(enum result_direction direction)
 {
 	static const char *const name[] = {"client_to_server", "server_to_client", "both",
-					   "ping_pong"};
+					   "ping_pong", "none"};
 
 	return name[direction];
 }
@@ -48,7 +48,7 @@ const char *result_direction_name(enum result_direction direction)
 const char *result_direction_words(enum result_direction direction)
 {
 	static const char *const words[] = {"client to server", "server to client", "both ways",
-					    "ping-pong"};
+					    "ping-pong", "none"};
 
 	return words[direction];
 }

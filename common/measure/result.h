@@ -29,7 +29,8 @@ enum result_direction {
 	RESULT_FORWARD, /* from the client to the server */
 	RESULT_BACKWARD,
 	RESULT_BOTH_WAYS,
-	RESULT_PING_PONG
+	RESULT_PING_PONG,
+	RESULT_NO_WAY /* no messages: calls of this host */
 };
 
 /* A record, and what it describes. */

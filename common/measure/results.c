@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/rate.h"
 #include "endpoint/worker.h"
 #include "measure/meter.h"
 #include "plan/test.h"
@@ -44,9 +45,8 @@ static void set_percentiles(const struct hist *h, double us, struct record *rec)
 	}
 }
 
-/* Fill REC from H, whose samples took RUN_TICKS: of several threads, the sum of their times. */
-static void set_latency(const struct endpoint *ep, const struct hist *h, uint64_t run_ticks,
-			struct record *rec)
+void results_set_latency(const struct endpoint *ep, const struct hist *h, uint64_t run_ticks,
+			 struct record *rec)
 {
 	const double us = operation_latency_us(&ep->test->operation, 1);
 	const double tick_us = us * clock_ticks_to_ns(ep->clock, 1);
@@ -179,7 +179,7 @@ static void measure_worker(struct meter *t, struct record *rec)
 	if (!set_rates(t->ep, span, rec))
 		return;
 	if (latency && t->hist)
-		set_latency(t->ep, t->hist, span[1] - span[0], rec);
+		results_set_latency(t->ep, t->hist, span[1] - span[0], rec);
 	if (!latency && !t->round.no_peak)
 		set_peak(t, rec);
 	if (t->round.paced)
@@ -232,7 +232,7 @@ static void add_workers(const struct meter *all, struct found *found)
 		if (i)
 			hist_merge(all->hist, all[i].hist);
 	}
-	set_latency(ep, all->hist, run_ticks, &found->record);
+	results_set_latency(ep, all->hist, run_ticks, &found->record);
 }
 
 /* Compute the record of each worker and of all. Only a loop that reads the clock has one. */

@@ -7,9 +7,18 @@
 
 #include "measure/measure.h"
 
+struct hist;
+
 /* Compute it. If the clock was not steady, meas->clock_fault says why; and raise that. */
 void results_measure(struct measurement *meas);
 void results_blame_clock(const struct measurement *meas);
+
+/*
+ * Fill REC from H, whose samples took RUN_TICKS: of several threads, the sum of their times; 0: no
+ * stalls are looked for.
+ */
+void results_set_latency(const struct endpoint *ep, const struct hist *h, uint64_t run_ticks,
+			 struct record *rec);
 
 /* Add the schedule of BY, which ran at the same time, to SUM's: limits and late messages add up. */
 void results_add_pace(struct record *sum, const struct record *by);

@@ -14,6 +14,8 @@ unsigned operation_traits(const struct test *t)
 {
 	const struct operation *o = &t->operation;
 
+	if (t->calls)
+		return t->calls;
 	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
 	       (operation_writes(o) ? TRAIT_WRITES : 0) | (operation_pulls(o) ? TRAIT_READS : 0) |
 	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |
@@ -55,6 +57,9 @@ static int check_connection(const struct test *t, const struct experiment *e, st
 	const struct transport *over = experiment_transport(e);
 	const struct operation *o = &t->operation;
 
+	if (t->calls && over->receiver)
+		return fault_usage(f, "use RC, UC or UD", "-c/--connection %s cannot be used with %s",
+				   over->name, t->name);
 	if (!(o->peer_allows & ~over->peer_allows))
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "-c/--connection %s cannot be used with %s", over->name,

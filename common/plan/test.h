@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "base/rate.h"
 #include "cli/experiment.h"
 #include "plan/operation.h"
 
@@ -30,6 +29,11 @@ struct test {
 	struct experiment defaults;
 	struct operation operation;
 	bool latency; /* a latency test: the result is single round trips, on one QP */
+	/*
+	 * It sends no messages: it times calls of this host (TRAIT_REGISTERS: without a peer), has
+	 * the options whose rows say so, and a schedule of its own. 0: it sends messages.
+	 */
+	unsigned calls;
 	enum {
 		RECEIVES_NONE,
 		RECEIVES_FOLLOWER,

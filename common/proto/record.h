@@ -34,6 +34,22 @@ enum percentile {
 	PERCENTILES
 };
 
+/* The words of `step`. */
+enum record_step {
+	RECORD_NO_STEP,
+	RECORD_REG,
+	RECORD_DEREG,
+	RECORD_CREATE,
+	RECORD_INIT,
+	RECORD_EXCHANGE,
+	RECORD_PEER,
+	RECORD_RTR,
+	RECORD_RTS,
+	RECORD_RDMA_CM,
+	RECORD_DESTROY,
+	RECORD_CONNECTION
+};
+
 /* The members are explained in record.def. */
 struct record {
 #define ROW(type, member, ...) type member;

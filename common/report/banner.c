@@ -175,8 +175,11 @@ void banner_print(struct report *r, const struct report_ends *ends)
 
 	for (unsigned i = 0; i < ends->rails; i++) {
 		end_lines(r, result_end_name(r->about.server), ends->mine[i]);
-		end_lines(r, result_end_name(!r->about.server), ends->theirs[i]);
+		if (ends->theirs[0])
+			end_lines(r, result_end_name(!r->about.server), ends->theirs[i]);
 	}
+	if (!ends->theirs[0])
+		return;
 	common_line(r, ends);
 	labels_line(r, ends);
 	if (!r->about.options->output.verbose)

@@ -28,6 +28,29 @@ static const struct column latency[] = {
 	{"latency_p99_9_us",    AS_IS,     2, {"   ", 0},   {" \t\t", 7},         "percentile_99.9"},
 };
 
+/* Of a test that times calls. */
+static const struct column calls[] = {
+	{"message_bytes",       AS_IS,     0, {" ", 8}},
+	{"messages",            AS_IS,     0, {" ", 9}},
+	{"step",                AS_IS,     0, {" ", 10}},
+	{"latency_p50_us",      AS_IS,     2, {" ", 10}},
+	{"latency_mean_us",     AS_IS,     2, {" ", 9}},
+	{"latency_p99_us",      AS_IS,     2, {" ", 9}},
+	{"latency_max_us",      AS_IS,     2, {" ", 9}},
+	{"bandwidth_gbps",      BANDWIDTH, 2, {" ", 0}},
+};
+
+/* The same, of one whose calls have no size. */
+static const struct column connections[] = {
+	{"messages",            AS_IS,     0, {" ", 9}},
+	{"step",                AS_IS,     0, {" ", 10}},
+	{"latency_p50_us",      AS_IS,     2, {" ", 10}},
+	{"latency_mean_us",     AS_IS,     2, {" ", 9}},
+	{"latency_p99_us",      AS_IS,     2, {" ", 9}},
+	{"latency_max_us",      AS_IS,     2, {" ", 9}},
+	{"messages_per_s",      AS_IS,     1, {" ", 0}},
+};
+
 /* With --duration; only in perftest's format. */
 static const struct column latency_timed[] = {
 	{"message_bytes",       AS_IS,     0, {""},         {" ", 7},             "MsgSize"},
@@ -80,6 +103,10 @@ struct columns columns_of(const struct report *r, const struct record *rec, bool
 	if (o->only)
 		return (struct columns){
 			o->only == ONLY_LATENCY && timed ? &only_timed : &only[o->only], 1};
+	if (r->about.test->calls & TRAIT_CONNECTS)
+		return COLUMNS(connections);
+	if (r->about.test->calls)
+		return COLUMNS(calls);
 	if (r->about.test->latency)
 		return timed ? COLUMNS(latency_timed) : COLUMNS(latency);
 	all = perftest && o->gbits && rec->bandwidth_gbps < SMALL ? COLUMNS(bandwidth_small)
@@ -92,6 +119,14 @@ const char *columns_heads(const struct report *r, char *buf, size_t size)
 {
 	const char *unit = r->about.options->output.gbits ? "Gb" : "MiB";
 
+	if (r->about.test->calls & TRAIT_CONNECTS)
+		return " #calls    call       median[us] avg[us]   p99[us]   max[us]   calls/s";
+	if (r->about.test->calls) {
+		snprintf(buf, size,
+			 " #bytes   #calls    call       median[us] avg[us]   p99[us]   max[us]   %s/s",
+			 unit);
+		return buf;
+	}
 	if (r->about.test->latency && r->form->perftest && r->about.options->experiment.duration_ns)
 		return " #bytes        #iterations       t_avg[usec]    tps average";
 	if (r->about.test->latency)
@@ -127,7 +162,9 @@ const char *column_text(const struct report *r, const struct record *rec, const 
 
 	/* perftest always prints a number, and its readers rely on that; --output has no other text
 	 */
-	if (perftest || r->form->number || known)
+	if (c->field && strcmp(c->field, "step") == 0)
+		record_format(rec, record_find(c->field), buf, size);
+	else if (perftest || r->form->number || known)
 		snprintf(buf, size, "%.*f", small ? SMALL_DECIMALS : c->decimals, value);
 	else
 		snprintf(buf, size, "-");

@@ -23,6 +23,7 @@ struct report_ends {
 	bool same; /* as in the experiment before, which goes on with the same QPs */
 	unsigned rails, threads;          /* threads per device */
 	uint64_t first_bytes, last_bytes; /* message sizes */
+	/* theirs NULL: there is no other end */
 	const struct end *mine[EXPERIMENT_DEVICES_MAX], *theirs[EXPERIMENT_DEVICES_MAX];
 	const struct qp_address *my_qps[EXPERIMENT_DEVICES_MAX], *their_qps[EXPERIMENT_DEVICES_MAX];
 	const struct report_effective *effective;

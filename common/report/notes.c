@@ -315,7 +315,8 @@ static bool note_too_short(const struct report *r)
 	const struct amount *a = &r->notes.enough;
 	const struct intervals_shown *in = &r->notes.interval;
 	double s = shortest_s(a), times, longer = 1, use_s;
-	bool unsure = in->rows && too_short(&in->worst), brief = s > 0 && s < SHORT_S;
+	bool unsure = in->rows && too_short(&in->worst);
+	bool brief = s > 0 && s < SHORT_S && !r->about.test->calls;
 	char lacks[160] = "", had[160] = "", low[64] = "", use[64];
 
 	if (r->about.server || !a->sizes)

@@ -160,7 +160,9 @@ void report_connected(struct report *r, const struct report_ends *ends)
 
 	if (!ends->same) {
 		json_object_set_new(r->run.ends, me, ends_json(ends->mine, ends->rails));
-		json_object_set_new(r->run.ends, they, ends_json(ends->theirs, ends->rails));
+		if (ends->theirs[0])
+			json_object_set_new(r->run.ends, they,
+					    ends_json(ends->theirs, ends->rails));
 		r->run.end = *ends->mine[0];
 		r->run.rails = ends->rails;
 	}

@@ -72,7 +72,7 @@ static void fit(struct report *r)
 	if (rows_labelled(r))
 		around += (unsigned)strlen(LABEL_GAP "client_to_server");
 	t->narrow =
-		t->on_terminal && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
+		t->on_terminal && !r->about.test->calls && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
 }
 
 /* Put REC's columns; NULL: their heads. */

@@ -224,14 +224,31 @@ static int find_server(struct session *s)
 	return rc;
 }
 
+/* All experiments of a test that has no peer. */
+static int experiments_alone(struct session *s)
+{
+	struct program *p = s->program;
+
+	while (endpoint_gpu_find(&s->ep) == 0 && endpoint_open(&s->ep) == 0 &&
+	       p->test->schedule(&s->ms) == 0) {
+		if (++p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
+			return 0;
+		session_unmake(s);
+		if (command_line_point(p, p->point))
+			return -1;
+	}
+	return -1;
+}
+
 int session_client(struct session *s)
 {
 	struct program *p = s->program;
 	int rc;
 
 	plan_sizes(s);
-	rc = find_server(s);
-	if (rc == 0)
+	if (p->test->calls & TRAIT_REGISTERS)
+		rc = experiments_alone(s);
+	else if ((rc = find_server(s)) == 0)
 		rc = client_experiments(s);
 	measure_set_point(&s->ms);
 	if (rc)

@@ -175,6 +175,9 @@ static int check_combined(struct program *p)
 			fault_cause(f, "%s", c->cause);
 		return fault_fix(f, "%s", c->fix);
 	}
+	if (l->host && p->test->calls & TRAIT_REGISTERS)
+		return fault_usage(f, "omit it; name a device with -d", "%s has no peer, and '%.100s' is no option",
+				   p->test->name, l->host);
 	if (l->check && !p->server)
 		return fault_usage(f, CHECK_INSTEAD, "--check cannot be used with HOST");
 	return 0;
@@ -218,7 +221,7 @@ int command_line_read(struct program *p)
 	p->options.traits = operation_traits(p->test);
 	if (options_parse(&p->options, p->argv, &p->fault))
 		return -1;
-	p->server = p->options.local.host == NULL;
+	p->server = p->options.local.host == NULL && !(p->test->calls & TRAIT_REGISTERS);
 	if (check_combined(p) || report_check_counters(p->options.local.counters, &p->fault) ||
 	    auth_read(&p->auth, p->options.local.auth, &p->fault))
 		return -1;

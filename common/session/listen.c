@@ -58,7 +58,8 @@ static int announce(struct program *p)
 		report_log(&p->report, "for clients of this host only: --auth=key:FILE lets in "
 				       "others, --auth=none everybody");
 	for (size_t i = 0; i < p->offers; i++)
-		if (fault_is(&p->offer[i].refused))
+		if (fault_is(&p->offer[i].refused) &&
+		    !(p->offer[i].test->calls & TRAIT_REGISTERS)) /* it has no clients */
 			report_log(&p->report, "%s is not served: %s", p->offer[i].test->name,
 				   p->offer[i].refused.call);
 	notify("READY=1");

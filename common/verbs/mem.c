@@ -94,13 +94,18 @@ int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f)
 	return reg_host_mrs(m, attr, f);
 }
 
+void mem_deregister(struct mem *m)
+{
+	while (m->mr_count)
+		ibv_dereg_mr(m->mr[--m->mr_count]);
+	gpu_mr_release(&m->gpu_mr);
+}
+
 void mem_release(struct mem *m)
 {
-	for (unsigned i = 0; i < m->mr_count; i++)
-		ibv_dereg_mr(m->mr[i]);
+	mem_deregister(m);
 	free(m->mr);
 	free(m->lkeys);
-	gpu_mr_release(&m->gpu_mr);
 	memory_free(&m->memory);
 	memset(m, 0, sizeof(*m));
 }

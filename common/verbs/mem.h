@@ -46,5 +46,8 @@ int mem_init(struct mem *m, const struct mem_attr *attr, struct fault *f);
  */
 int mem_check_odp(struct ibv_context *ctx, struct fault *f);
 
+/* Deregister it; its MRs are gone, and the memory stays. */
+void mem_deregister(struct mem *m);
+
 /* Deregister and free; safe on a zeroed object. */
 void mem_release(struct mem *m);

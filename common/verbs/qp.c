@@ -253,10 +253,10 @@ static int raise_no_qp(unsigned made, const struct qp_attr *a, struct fault *f)
 			    "-t 1 -r 1?");
 }
 
-/* Create QP I, and the one that receives for it, if that is another, and move them to INIT. */
-static int make_qp(struct qp_set *s, const struct qp_attr *a, unsigned i, struct fault *f)
+int qp_set_add(struct qp_set *s, const struct qp_attr *a, struct fault *f)
 {
 	struct ibv_qp_init_attr_ex attr = {.xrcd = s->xrcd};
+	unsigned i = s->count;
 
 	s->psn[i] &= QP_PSN_MASK;
 	s->qp[i] = i ? create_qp(s, a, i, s->inline_bytes) : create_first_qp(s, a);
@@ -266,7 +266,15 @@ static int make_qp(struct qp_set *s, const struct qp_attr *a, unsigned i, struct
 	if (s->xrcd && !(s->receiver[i] = s->transport->receiver->create(s->pd->context, &attr)))
 		return vfault_raise(f, errno, 0, "ibv_create_qp(receiver %u of %u)", i + 1,
 				    a->count);
-	return qp_state_init(s, i, a, f);
+	return 0;
+}
+
+void qp_set_remove(struct qp_set *s)
+{
+	s->count--;
+	ibv_destroy_qp(s->qp[s->count]);
+	if (s->receiver[s->count])
+		ibv_destroy_qp(s->receiver[s->count]);
 }
 
 /*
@@ -327,7 +335,7 @@ int qp_set_init(struct qp_set *s, const struct hca *h, const struct qp_attr *a, 
 	if (create_cqs(s, h, a, f) || create_srqs(s, h, a, f))
 		return -1;
 	for (unsigned i = 0; i < a->count; i++)
-		if (make_qp(s, a, i, f))
+		if (qp_set_add(s, a, f) || qp_state_init(s, i, a, f))
 			return -1;
 	return 0;
 }
@@ -357,11 +365,8 @@ int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *
 void qp_set_release(struct qp_set *s)
 {
 	multicast_leave(&s->multicast, s->qp);
-	for (unsigned i = 0; i < s->count; i++) {
-		ibv_destroy_qp(s->qp[i]);
-		if (s->receiver[i])
-			ibv_destroy_qp(s->receiver[i]);
-	}
+	while (s->count)
+		qp_set_remove(s);
 	while (s->srqs)
 		ibv_destroy_srq(s->srq[--s->srqs]);
 	free(s->srq);

@@ -135,6 +135,13 @@ int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
 
+/*
+ * One more QP, in RESET, and the one that receives for it, if that is another: 0, or -1 with the
+ * fault raised. And destroy the last one.
+ */
+int qp_set_add(struct qp_set *s, const struct qp_attr *a, struct fault *f);
+void qp_set_remove(struct qp_set *s);
+
 /* The flow label of S's QP I on R. */
 uint32_t qp_flow_label(const struct qp_set *s, const struct qp_route *r, unsigned i);
 
@@ -154,10 +161,14 @@ void qp_address_release(struct qp_address *a);
 /*
  * qp_state.c, also for cm.c: move a QP to the next state. qp_modify() raises the fault with a fix;
  * it is not for attributes that depend on the path to the peer. qp_state_init() moves QP I from
- * RESET to INIT, with the access rights and the P_Key of A.
+ * RESET to INIT, with the access rights and the P_Key of A; the next two to RTR, towards its peer
+ * in TO, and to RTS.
  */
 const char *qp_state_name(enum ibv_qp_state state); /* "INIT", "RTR" or "RTS" */
 int qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct fault *f);
 int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f);
+int qp_state_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
+		 const struct qp_address *to, struct fault *f);
+int qp_state_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct fault *f);
 /* Set what ROUTE says of retries and of READs, for any state. */
 void qp_fill_attr(const struct qp_route *route, struct ibv_qp_attr *attr);

@@ -100,42 +100,44 @@ void qp_fill_attr(const struct qp_route *r, struct ibv_qp_attr *attr)
 	attr->rnr_retry = QP_RNR_RETRY;
 }
 
-static int connect_qp(struct qp_set *s, unsigned i, const struct qp_route *r,
-		      const struct qp_address *to, struct fault *f)
+int qp_state_rtr(struct qp_set *s, unsigned i, const struct qp_route *r,
+		 const struct qp_address *to, struct fault *f)
 {
 	const struct transport *half = s->transport->receiver;
-	const struct {
-		struct ibv_qp *qp; /* NULL: there is no other */
-		int to_rtr, to_rts;
-		uint32_t peer;
-	} all[] = {
-		{s->qp[i], s->transport->to_rtr, s->to_rts, to->qpn[i]},
-		{s->receiver[i], half ? half->to_rtr : 0, half ? half->to_rts : 0,
-		 s->xrcd ? to->sender[i] : 0},
-	};
+	struct ibv_qp *const qp[] = {s->qp[i], s->receiver[i]};
+	const int mask[] = {s->transport->to_rtr, half ? half->to_rtr : 0};
 	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
 		.path_mtu = hca_mtu_enum(r->mtu_bytes),
 		.rq_psn = to->psn[i] & QP_PSN_MASK,
-		.sq_psn = s->psn[i],
 		.ah_attr = fill_ah_attr(s, i, r, to),
 	};
 
 	qp_fill_attr(r, &attr);
-	for (unsigned k = 0; k < 2 && all[k].qp; k++) {
+	for (unsigned k = 0; k < 2 && qp[k]; k++) {
 		int rc;
 
-		attr.qp_state = IBV_QPS_RTR;
-		attr.dest_qp_num = all[k].peer;
-		rc = ibv_modify_qp(all[k].qp, &attr, IBV_QP_STATE | all[k].to_rtr);
-		if (rc) {
-			vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)",
-				     all[k].qp->qp_num);
-			return explain_no_route(s, r, to, f);
-		}
-		attr.qp_state = IBV_QPS_RTS;
-		if (qp_modify(all[k].qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | all[k].to_rts, f))
-			return -1;
+		attr.dest_qp_num = k ? to->sender[i] : to->qpn[i];
+		rc = ibv_modify_qp(qp[k], &attr, IBV_QP_STATE | mask[k]);
+		if (!rc)
+			continue;
+		vfault_raise(f, rc, 0, "ibv_modify_qp(QP 0x%06x to RTR)", qp[k]->qp_num);
+		return explain_no_route(s, r, to, f);
 	}
+	return 0;
+}
+
+int qp_state_rts(struct qp_set *s, unsigned i, const struct qp_route *r, struct fault *f)
+{
+	const struct transport *half = s->transport->receiver;
+	struct ibv_qp *const qp[] = {s->qp[i], s->receiver[i]};
+	const int mask[] = {s->to_rts, half ? half->to_rts : 0};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .sq_psn = s->psn[i]};
+
+	qp_fill_attr(r, &attr);
+	for (unsigned k = 0; k < 2 && qp[k]; k++)
+		if (qp_modify(qp[k], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | mask[k], f))
+			return -1;
 	return 0;
 }
 
@@ -176,7 +178,7 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		return fault_raise(f, FAULT_PEER, 0, "the peer did not say what its SRQs are");
 	for (unsigned i = 0; i < s->count; i++) {
 		s->peer_srqn[i] = s->xrcd ? to->srqn[i] : 0;
-		if (connect_qp(s, i, r, to, f))
+		if (qp_state_rtr(s, i, r, to, f) || qp_state_rts(s, i, r, f))
 			return -1;
 	}
 	if (!s->transport->addressed)

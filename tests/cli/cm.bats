@@ -57,6 +57,17 @@ connected() {
 
 # --- with rdma_cm ------------------------------------------------------------------------------
 
+@test "connect_lat -R: each connection is rdma_cm's, of all threads" {
+	need_cm
+	server connect_lat
+	client connect_lat -R -n 20 --threads 2 --json=c.json
+	finish server
+	ended client 0
+	ended server 0
+	connected c.json rdma_cm
+	json c.json '(.results | map(.step)) == ["create", "init", "exchange", "peer", "rdma_cm", "destroy", "connection"] and (.results | all(.messages == 40))'
+}
+
 @test "every test with -R: the server adopts it, both ends say it" {
 	local program
 	need_cm

@@ -238,7 +238,7 @@ misses() {
 	misses "$slow" 'bandwidth 0\.[01][0-9]* of 0.3 Gb/s .*--min-bw 0.3\)'
 	named "$slow" "$fast"
 	json c.json '[.results[0] | ends | [.direction, (.limit | has("bound_by"))]] == [["client_to_server", true], ["server_to_client", true]]'
-	[[ $(cut -d, -f22 c.csv) == $'direction\nboth\nclient_to_server\nserver_to_client' ]] || fail "$(<c.csv)"
+	[[ $(cut -d, -f23 c.csv) == $'direction\nboth\nclient_to_server\nserver_to_client' ]] || fail "$(<c.csv)"
 	ways 6 0.1 0.5 write_bw -n 200 --min-bw 0.3 --quiet
 	misses "$fast" 'bandwidth 0\.[01]'
 	ways 6 0.5 0.1 write_bw -n 100 --min-bw 0.3% --repeat 2 # of the link, of each direction

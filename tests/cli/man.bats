@@ -54,7 +54,7 @@ options() { awk '/^ +-/ && match($0, /-/) < 12 { print $1 ~ /,$/ ? $1 " " $2 : $
 	need_mandoc
 	local program
 	for program in $(programs); do
-		(($("$bin/$program" --help=all | options | wc -l) > 40))
+		(($("$bin/$program" --help=all | options | wc -l) > 30))
 		diff <("$bin/$program" --help=all | options) \
 			<(rendered "$program.1" | section OPTIONS | grep '^     -' | options)
 	done

@@ -289,6 +289,10 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 		while read -r option; do
 			cli "$program" "${option/%=/=4}" -p 1 --connect-timeout 0 localhost
 			case $program$option in
+			# which none of perftest's has
+			reg_lat* | connect_lat*)
+				ended cli 2
+				says cli.err "${option%=} cannot be used in $program" 'Fix: ' ;;
 			# perftest's scripts have them
 			*_lat--cq-mod= | *_lat--report_gbits | *_lat--report-both)
 				says cli.err "${option%=} is ignored in a latency test" ;;

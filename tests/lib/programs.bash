@@ -4,7 +4,8 @@
 #
 # The programs, by their folders, as the Makefile finds them: a new one is in the loops over these.
 #   all_programs                           each of them
-#   measuring_programs                     those that measure one thing at a time: all but gdr_bw
+#   measuring_programs                     those that measure one thing at a time, by messages: all but gdr_bw
+#                                          and those that time calls (reg_lat, connect_lat)
 #   programs                               of these, those whose messages go to the peer, of any size
 #   latency_programs, bandwidth_programs   of these
 #   fetching_programs                      the others: READs and atomics, whose data come from there
@@ -19,9 +20,9 @@ for folder in "${BASH_SOURCE[0]%/*}"/../../*_lat/ "${BASH_SOURCE[0]%/*}"/../../*
 	program=${folder##*/}
 	[[ -f $folder/$program.c ]] || continue
 	all_programs+=("$program")
-	[[ $program != gdr_bw ]] || continue
-	measuring_programs+=("$program")
 	IFS= read -r -d '' text <"$folder/$program.c" || true
+	[[ $text != *$'\n\t.schedule = '* ]] || continue
+	measuring_programs+=("$program")
 	if [[ $text == *IBV_ACCESS_REMOTE_READ* || $text == *IBV_ACCESS_REMOTE_ATOMIC* ]]; then
 		fetching_programs+=("$program")
 		continue

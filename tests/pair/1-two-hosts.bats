@@ -109,7 +109,7 @@ load ../lib/two_hosts
 		json c.json '.results[0] | (ends | select(.direction == "client_to_server").bandwidth_gbps) as $to_b
 			| (ends | select(.direction == "server_to_client").bandwidth_gbps) as $to_a
 			| $to_b < 0.000256 and $to_a > $to_b and .bandwidth_gbps > $to_b'
-		[[ $(cut -d, -f22 "$program.csv" | sort) == $'both\nclient_to_server\ndirection\nserver_to_client' ]] || fail "$(<"$program.csv")"
+		[[ $(cut -d, -f23 "$program.csv" | sort) == $'both\nclient_to_server\ndirection\nserver_to_client' ]] || fail "$(<"$program.csv")"
 	done
 	tc qdisc del dev eth0 root
 }

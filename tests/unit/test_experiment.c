@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rate.h"
 #include "cli/options.h"
 #include "plan/test.h"
 #include "proto/end.h"

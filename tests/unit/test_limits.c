@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "base/rate.h"
 #include "plan/limits.h"
 #include "verbs/transports.h"
 

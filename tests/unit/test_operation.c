@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/rate.h"
 #include "cli/options.h"
 #include "plan/test.h"
 #include "verbs/hca.h"

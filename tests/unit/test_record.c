@@ -69,7 +69,7 @@ static void every_field(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t count = field[i].words ? 3 : field[i].max && field[i].max < 10 ? (uint64_t)field[i].max : i + 3;
+		uint64_t count = field[i].words ? 2 : field[i].max && field[i].max < 10 ? (uint64_t)field[i].max : i + 3;
 		double real = (double)i + 0.1;
 		bool is_integer = field[i].kind == FIELD_UNSIGNED;
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/rate.h"
 #include "cli/options.h"
 #include "cli/sweep.h"
 #include "plan/test.h"
