@@ -31,9 +31,10 @@ static bool is_disturbed(const struct figure *one)
 /* The test, with the options that tell a row from others: "write_bw tx_depth=1 qp=4". */
 static const char *row_title(const struct figure *one, char *buf, size_t size)
 {
-	const char *cell = json_text_at(one->of, "cell"), *key;
+	const char *cell = json_text_at(one->of, "cell"), *step = json_text_at(one->of, "step"), *key;
 	json_t *value;
 
+	cell = *step ? step : cell;
 	snprintf(buf, size, "%.20s%s%.20s", json_text_at(one->of, "test"), *cell ? "/" : "", cell);
 	json_object_foreach((json_t *)one->varied, key, value)
 	{

@@ -101,7 +101,7 @@ struct compare_side row_alone(const json_t *row, double value)
 /* What is measured. */
 static json_t *row_of(const json_t *document, const json_t *result)
 {
-	static const char *const words[] = {"direction", "cell", "route"};
+	static const char *const words[] = {"direction", "cell", "route", "step"};
 	static const char *const numbers[] = {"message_bytes", "qps"};
 	json_t *of = json_object();
 	char text[61];
@@ -112,7 +112,7 @@ static json_t *row_of(const json_t *document, const json_t *result)
 		json_object_set_new(
 			of, numbers[i],
 			json_integer(json_integer_value(json_object_get(result, numbers[i]))));
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		text_copy(text, sizeof(text), json_text_at(result, words[i]));
 		json_object_set_new(of, words[i], json_string(text));
 	}

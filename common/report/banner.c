@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/sweep.h"
 #include "host/path.h"
+#include "plan/test.h"
 #include "report/report.h"
 #include "verbs/gid.h"
 #include "verbs/gpu_route.h"
@@ -158,7 +159,8 @@ static void common_line(const struct report *r, const struct report_ends *ends)
 			 e->active_mtu_bytes != ends->theirs[0]->active_mtu_bytes
 				 ? " (the smaller of the two)"
 				 : "");
-	text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);
+	if (!r->about.test->calls)
+		text_add(line, sizeof(line), ", messages of %s", units_size(ends->first_bytes).text);
 	if (ends->last_bytes > ends->first_bytes)
 		text_add(line, sizeof(line), " to %s", units_size(ends->last_bytes).text);
 	if (o->sweep.axes && !r->about.server) /* only the client knows of how many */

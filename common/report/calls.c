@@ -11,7 +11,7 @@
 
 int calls_init(struct calls *c)
 {
-	c->hist = malloc(c->ms->ep->workers * c->steps * sizeof(*c->hist));
+	c->hist = calloc(c->ms->ep->workers * c->steps, sizeof(*c->hist));
 	return c->hist ? 0 : fault_raise(c->ms->fault, FAULT_LOCAL, ENOMEM, "allocating samples");
 }
 

@@ -81,6 +81,7 @@ def row($about):
 		limit: (.rate_limit_gbps | number),
 		cell: (.cell | clean),
 		route: (.route | clean),
+		step: (.step | clean), # of a test that times calls
 		ceiling: (.ceiling_gbps | number),
 		thread: (.thread | number),
 		device: (.device | clean),
@@ -89,7 +90,7 @@ def row($about):
 		classes: (.latency_histogram_us | array
 			| map(select(type == "array" and length == 3 and all(.[]; number != null) and .[1] > .[0] and .[2] > 0)) | sort)
 	}
-	| .options += $varied + {size: .bytes}
+	| .options += $varied + {size: .bytes} + (if .step == "" then {} else {step} end)
 	| select(.bytes != null);
 
 # Of parts: where both ends measured, the client's is what its table shows, or the sum of both directions.

@@ -5,7 +5,7 @@
 
 # Those that make rows unlike, whatever else differs; the other options are told only where these do
 # not tell rows apart: they may follow from them.
-def telling: ["test", "size", "connection", "transport", "bidirectional", "reversed", "qp", "threads", "memory", "direction"];
+def telling: ["test", "step", "size", "connection", "transport", "bidirectional", "reversed", "qp", "threads", "memory", "direction"];
 
 def short: sub("_(bytes|us|s|per_s)$"; "");
 
@@ -16,7 +16,7 @@ def words($key):
 	elif $key == "bidirectional" then if . == true then "both directions" else "one direction" end
 	elif $key == "memory" then "\(. // "?") memory"
 	elif $key == "direction" then . // "?" | gsub("_to_"; "->")
-	elif IN($key; "test", "hosts", "connection", "transport") then . // "?"
+	elif IN($key; "test", "step", "hosts", "connection", "transport") then . // "?"
 	elif . == null or . == false then "no \($key | short)"
 	elif . == true then $key else "\($key | short) \(.)" end;
 

@@ -140,8 +140,8 @@ def percentiles: [["0", "latency_min_us"], ["50", "latency_p50_us"], ["90", "lat
 
 def labels_of($labels; $here): . as $r
 	| $labels | set("port"; $here.port) | set("message_bytes"; $r.message_bytes)
-	| set("direction"; $r.direction | if . == "ping_pong" then null else . end)
-	| set("cell"; $r.cell) | set("route"; $r.route)
+	| set("direction"; $r.direction | if IN("ping_pong", "none") then null else . end)
+	| set("cell"; $r.cell) | set("route"; $r.route) | set("step"; $r.step)
 	| reduce ($r.varied | object | to_entries[]
 		| select(.key != "size_bytes" and (.key | test("^[a-zA-Z_][a-zA-Z0-9_]*$")))) as $varied
 		(.; if any(.[]; .[0] == $varied.key) then . else set($varied.key; $varied.value) end);

@@ -65,6 +65,7 @@ setup_file() { need_device; }
 	server connect_lat
 	start_client connect_lat -n 30,1g --json=c.json
 	until_says client.out ' connection '
+	until_ran "${pid[client]}"
 	kill -INT "${pid[client]}"
 	finish client server
 	ended client 130
@@ -72,6 +73,7 @@ setup_file() { need_device; }
 	server connect_lat
 	start_client connect_lat -n 30,1g --json=c.json
 	until_says client.out ' connection '
+	until_ran "${pid[client]}"
 	kill -TERM "${pid[server]}"
 	finish client server
 	ended client 0
@@ -83,6 +85,7 @@ setup_file() { need_device; }
 	server connect_lat
 	start_client connect_lat -n 30,1g --json=c.json
 	until_says client.out ' connection '
+	until_ran "${pid[client]}"
 	kill -KILL "${pid[server]}"
 	finish client
 	ended client 3
@@ -93,6 +96,7 @@ setup_file() { need_device; }
 	server connect_lat
 	start_client connect_lat -n 30,1g --timeout 1 --json=c.json
 	until_says client.out ' connection '
+	until_ran "${pid[client]}"
 	kill -STOP "${pid[server]}"
 	finish client
 	kill -CONT "${pid[server]}"

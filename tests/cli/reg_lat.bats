@@ -30,6 +30,24 @@ registers() {
 	[[ $(grep -o ',[a-z]*_mr,none,' c.csv | paste -sd ' ') == ',reg_mr,none, ,dereg_mr,none, ,reg_mr,none, ,dereg_mr,none,' ]] || fail "$(<c.csv)"
 }
 
+@test "compare, prom and plot tell the steps apart" {
+	registers -s 4k,8k -n 40 --json=c.json
+	ended reg 0
+	start cli rdmark compare c.json c.json
+	finish cli
+	ended cli 0
+	says cli.out 'reg_lat/reg_mr size_bytes=4096' 'reg_lat/dereg_mr size_bytes=4096'
+	start cli rdmark-prom c.json -o c.prom
+	finish cli
+	ended cli 0
+	(($(grep -c '^rdmark_latency_mean_seconds{.*step="reg_mr"' c.prom) == 2 && $(grep -c '^rdmark_latency_mean_seconds{.*step="dereg_mr"' c.prom) == 2)) || fail "$(<c.prom)"
+	command -v gnuplot >/dev/null || return 0
+	start cli rdmark-plot c.json -o c.svg
+	finish cli
+	ended cli 0
+	says c.svg 'dereg_mr'
+}
+
 @test "-a: all sizes; -D: as long as it says; --warmup does not count" {
 	registers -a -n 2 --warmup 0 --json=c.json
 	ended reg 0

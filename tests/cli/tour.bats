@@ -174,7 +174,7 @@ over() { # the server is told to end, and does
 	server 'rdmark server'
 	start tour rdmark "$host" -p "$port" -D 2
 	until_begun
-	until_says "/proc/$other/stat" '^[0-9]* (send_lat) \([^ ]* \)\{11\}\([4-9][0-9]\|[1-9][0-9][0-9]\) ' # it has run for 0.4 s
+	until_ran "$other"
 	kill -STOP "$other"
 	sleep 0.3 # the stall
 	kill -CONT "$other"

@@ -23,6 +23,18 @@ load ../lib/rdmark
 	done
 }
 
+@test "valgrind: tests that time calls" {
+	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
+	through=("$(command -v valgrind)" -q --leak-check=full --error-exitcode=99)
+	pair connect_lat -n 10 --threads 2 --timeout 60
+	says_no client.err 'definitely lost' uninitialised '== Invalid'
+	says_no server.err 'definitely lost' uninitialised '== Invalid'
+	start reg reg_lat -s 4k,64k -n 10 --threads 2
+	finish reg
+	ended reg 0
+	says_no reg.err 'definitely lost' uninitialised '== Invalid'
+}
+
 @test "valgrind: a server that stays, with a line, refusals, a dead client and garbage" {
 	command -v valgrind >/dev/null || skip 'valgrind is not here (make deps)'
 	through=("$(command -v valgrind)" -q --leak-check=full --error-exitcode=99)

@@ -21,6 +21,7 @@ int read_lat_main(int argc, char **argv);
 int read_bw_main(int argc, char **argv);
 int atomic_lat_main(int argc, char **argv);
 int atomic_bw_main(int argc, char **argv);
+int connect_lat_main(int argc, char **argv);
 
 static const struct {
 	const char *name;
@@ -32,6 +33,9 @@ static const struct {
 	{"ib_send_lat", send_lat_main}, {"send_bw", send_bw_main},
 	{"read_bw", read_bw_main},      {"read_lat", read_lat_main},
 	{"atomic_bw", atomic_bw_main},  {"atomic_lat", atomic_lat_main},
+	/* 16, since the seeds' places begin at '0' */
+	{"connect_lat", connect_lat_main}, {"connect_lat", connect_lat_main},
+	{"connect_lat", connect_lat_main}, {"connect_lat", connect_lat_main},
 };
 
 /* What a letter of the first line adds to the command line. */

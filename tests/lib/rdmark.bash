@@ -318,6 +318,15 @@ until_says() {
 	done
 }
 
+# until_ran PID: until it has had another 0.3 s of a CPU, so that what it was about to begin is under way.
+until_ran() {
+	local end=$((SECONDS + deadline)) before='' now
+	while now=$(awk '{ print $14 + $15 }' "/proc/$1/stat") && ((now < ${before:=$now} + 30)); do
+		((SECONDS < end)) || fail "$1 does not run"
+		read -r -t 0.02 <> <(:) || true
+	done
+}
+
 # A pipe that is full, and stays so until somebody drains it.
 fill() {
 	[[ -p full ]] || mkfifo full
