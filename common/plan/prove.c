@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/sweep.h"
-#include "proto/fields.h"
 #include "stat/interval.h"
 #include "stat/quantile.h"
 #include "stat/series.h"
@@ -28,13 +27,6 @@ static const enum finding_code limits[PROVE_CHANGES] = {
 	[PROVE_THREADS] = LIMIT_CORE,  [PROVE_LIST] = LIMIT_CORE,
 };
 
-/* The field of ROW, an experiment's, in E. */
-static uint64_t *field_of(const struct experiment *e, const struct option_row *row)
-{
-	return (uint64_t *)((char *)(uintptr_t)e +
-			    (row->field - offsetof(struct options, experiment)));
-}
-
 /* What of T differs from BASE, as typed. */
 static void name_option(struct prove_try *t, const struct experiment *base)
 {
@@ -44,7 +36,7 @@ static void name_option(struct prove_try *t, const struct experiment *base)
 		uint64_t now;
 
 		if (row->scope != SCOPE_EXPERIMENT ||
-		    *field_of(base, row) == (now = *field_of(&t->experiment, row)))
+		    experiment_value(base, row) == (now = experiment_value(&t->experiment, row)))
 			continue;
 		snprintf(name, sizeof(name), row->letter ? "-%c" : "-", row->letter);
 		if (!row->letter)
