@@ -40,8 +40,6 @@ static inline enum finding_code play_prove(
 			for (i = 0; i < count && left; i++, left--)
 				gbps[i] = gbps_of(ground, &p->try[order[i]].experiment);
 			prove_add(p, order, gbps, i);
-			if (stage == 0 && left < windows / 4 && prove_plan_together(p))
-				break;
 		}
 		if (stage == 0 && !prove_plan_together(p))
 			break;

@@ -241,6 +241,27 @@ static void test_two_alike(void **state)
 	assert_non_null(strstr(prove_text(&p, text, sizeof(text)), "or two limits at once"));
 }
 
+/* What leads is sure after six windows, and not before; then nothing more is played. */
+static void test_enough_windows(void **state)
+{
+	struct world w = {.port_gbps = 100, .latency_us = 168};
+	enum finding_strength strength;
+	struct prove p;
+	char text[1024];
+
+	(void)state;
+	windows = WINDOWS / 2 + WINDOWS / 5;
+	assert_int_equal(play(&w, 0.001, 1, &strength, &p), LIMIT_WINDOW);
+	assert_int_equal(strength, FINDING_MAY_BE);
+	assert_int_equal(strncmp(prove_text(&p, text, sizeof(text)), "may be limited by", 17), 0);
+	windows = 10 * WINDOWS;
+	assert_int_equal(play(&w, 0.001, 1, &strength, &p), LIMIT_WINDOW);
+	windows = WINDOWS;
+	assert_int_equal(strength, FINDING_IS);
+	assert_int_equal(p.try[PROVE_WINDOW].windows, 6);
+	assert_int_equal(strncmp(prove_text(&p, text, sizeof(text)), "limited by", 10), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_two_limits),
 		cmocka_unit_test(test_both_help),
 		cmocka_unit_test(test_two_alike),
+		cmocka_unit_test(test_enough_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
