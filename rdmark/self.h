@@ -45,8 +45,7 @@ struct self {
 
 /*
  * self_judge.c: find the slow cells. Then, if there are any, prepare for measuring these again, and
- * all that are like them; a cell is slow if it is so both times. Both return the number of
- * findings.
+ * all that are like them; a cell is slow if it is so both times. self_judge() returns how many are.
  */
 size_t self_judge(struct self *s);
 void self_doubt(struct self *s);

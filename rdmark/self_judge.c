@@ -105,8 +105,7 @@ static bool describe(const struct self *s, const struct self_cell *c, char *text
 
 size_t self_judge(struct self *s)
 {
-	char text[256];
-	size_t found = 0;
+	size_t slow = 0;
 
 	for (size_t i = 0; i < s->cells; i++) {
 		struct self_cell *c = &s->cell[i];
@@ -116,11 +115,11 @@ size_t self_judge(struct self *s)
 		c->slow = false;
 		c->like = 0;
 	}
-	for (size_t i = 0; i < s->cells; i++)
+	for (size_t i = 0; i < s->cells; i++) {
 		judge_cell(s, &s->cell[i]);
-	for (size_t i = 0; i < s->cells; i++)
-		found += s->cell[i].slow && describe(s, &s->cell[i], text, sizeof(text));
-	return found;
+		slow += s->cell[i].slow;
+	}
+	return slow;
 }
 
 void self_doubt(struct self *s)

@@ -27,7 +27,7 @@ static uint64_t *experiment_field(struct experiment *e, const struct option_row 
 	return (uint64_t *)((char *)e + (row->field - offsetof(struct options, experiment)));
 }
 
-static uint64_t experiment_value(const struct experiment *e, const struct option_row *row)
+uint64_t experiment_value(const struct experiment *e, const struct option_row *row)
 {
 	return *experiment_field((struct experiment *)e, row);
 }

@@ -110,6 +110,7 @@ static inline uint32_t experiment_flow_label(const struct experiment *e, uint64_
 }
 
 struct options;
+struct option_row;
 struct transport;
 
 /* The transport of -c; and whether that may lose messages without an error. */
@@ -127,6 +128,9 @@ static inline bool experiment_endless(const struct experiment *e)
 {
 	return e->duration_ns || e->run_infinitely;
 }
+
+/* What E has of ROW, an option of the experiment. */
+uint64_t experiment_value(const struct experiment *e, const struct option_row *row);
 
 /* True if A and B are equal but for the size of a message. */
 bool experiment_same_qps(const struct experiment *a, const struct experiment *b);

@@ -6,22 +6,26 @@
 
 #include "base/text.h"
 #include "cli/sweep.h"
-#include "proto/fields.h"
 #include "stat/interval.h"
+#include "stat/quantile.h"
+#include "stat/series.h"
 
-#define TIMES       4 /* window, QPs, size, receives: large enough to be seen in any noise */
-#define THREADS     2
-#define LIST        32    /* as the advice of LIMIT_CORE has it */
-#define TURNS_LEAST 3     /* with fewer an interval is too wide to tell anything */
-#define CONFIDENCE  99.0  /* percent; of what is said to help, */
-#define CERTAINTY   99.95 /* since there are ten changes, and a look after each turn */
+#define TIMES         4 /* window, QPs, size, receives: large enough to be seen in any noise */
+#define THREADS       2
+#define LIST          32   /* as the advice of LIMIT_CORE has it */
+#define WINDOWS_LEAST 3    /* fewer tell nothing */
+#define WINDOWS_SURE  6    /* that all of so many say the same is chance in 1 of 64 cases */
+#define BY_MESSAGES   1.6  /* four times the size carries that: most of the time goes by messages */
+#define CONFIDENCE    99.0 /* percent */
+#define CERTAINTY     99.9 /* since there are ten changes, and a look after each turn */
 
-/* The field of ROW, an experiment's, in E. */
-static uint64_t *field_of(const struct experiment *e, const struct option_row *row)
-{
-	return (uint64_t *)((char *)(uintptr_t)e +
-			    (row->field - offsetof(struct options, experiment)));
-}
+/* What limits a run that a change makes faster. */
+static const enum finding_code limits[PROVE_CHANGES] = {
+	[PROVE_WINDOW] = LIMIT_WINDOW, [PROVE_OUTS] = LIMIT_WINDOW,
+	[PROVE_QPS] = LIMIT_NIC_QP,    [PROVE_RECEIVES] = LIMIT_RECEIVER,
+	[PROVE_ORDER] = LIMIT_PCIE,    [PROVE_FOOTPRINT] = LIMIT_MEMORY,
+	[PROVE_THREADS] = LIMIT_CORE,  [PROVE_LIST] = LIMIT_CORE,
+};
 
 /* What of T differs from BASE, as typed. */
 static void name_option(struct prove_try *t, const struct experiment *base)
@@ -32,7 +36,7 @@ static void name_option(struct prove_try *t, const struct experiment *base)
 		uint64_t now;
 
 		if (row->scope != SCOPE_EXPERIMENT ||
-		    *field_of(base, row) == (now = *field_of(&t->experiment, row)))
+		    experiment_value(base, row) == (now = experiment_value(&t->experiment, row)))
 			continue;
 		snprintf(name, sizeof(name), row->letter ? "-%c" : "-", row->letter);
 		if (!row->letter)
@@ -131,29 +135,98 @@ void prove_plan(struct prove *p)
 		p->try[PROVE_THREADS].against = PROVE_QPS;
 }
 
-/* T is still to be measured. */
-static bool is_open(const struct prove_try *t)
+/* T is measured. */
+static bool is_tried(const struct prove_try *t)
 {
-	return t->planned && !t->not_tried && t->so == PROVE_OPEN && t->windows < PROVE_WINDOWS_MAX;
+	return t->planned && !t->not_tried;
+}
+
+/* The limit of the interval of the median ratio of T's windows, the upper one if MOST. */
+static double median_limit(const struct prove_try *t, bool most)
+{
+	struct quantile_ranks ranks = quantile_ranks(50, t->windows, CERTAINTY);
+	double ratio[PROVE_WINDOWS_MAX];
+
+	for (unsigned i = 0; i < t->windows; i++)
+		ratio[i] = t->window[i].gbps / t->window[i].against_gbps;
+	series_sort(ratio, t->windows);
+	if (!ranks.low) /* too few windows for one: each of them counts */
+		ranks = (struct quantile_ranks){1, t->windows};
+	return t->windows ? ratio[(most ? ranks.high : ranks.low) - 1] : NAN;
+}
+
+/*
+ * What need not help less than a change, for it would not be another limit: more QPs have more
+ * READs, too, and threads are compared with what these carry; threads and lists both are what a
+ * message costs. Larger messages never are a limit's change.
+ */
+#define BIT(c) (1U << (c))
+static const unsigned no_rivals[PROVE_CHANGES] = {
+	[PROVE_OUTS] = BIT(PROVE_QPS) | BIT(PROVE_THREADS),
+	[PROVE_QPS] = BIT(PROVE_THREADS),
+	[PROVE_THREADS] = BIT(PROVE_LIST),
+	[PROVE_LIST] = BIT(PROVE_THREADS),
+};
+
+static bool leads(const struct prove *p, enum prove_change c)
+{
+	const struct prove_try *t = &p->try[c];
+	double least = median_limit(t, false);
+	bool found = is_tried(t) && t->windows >= WINDOWS_LEAST &&
+		     least > (c == PROVE_SIZE ? BY_MESSAGES : 1 + PROVE_MARGIN);
+
+	for (enum prove_change d = PROVE_BASE + 1; d < PROVE_TOGETHER; d++)
+		if (d != c && d != PROVE_SIZE && is_tried(&p->try[d]) && !(no_rivals[c] & BIT(d)))
+			found &= p->try[d].windows >= WINDOWS_LEAST &&
+				 least > median_limit(&p->try[d], true);
+	return found;
+}
+
+/*
+ * What leads, and is played alone until it has enough windows to be sure; where lists help, so are
+ * threads, which tell whether it is a CPU. PROVE_BASE: nothing.
+ */
+static enum prove_change to_confirm(const struct prove *p)
+{
+	const struct prove_try *best = prove_best(p, NULL);
+	enum prove_change c = best ? (enum prove_change)(best - p->try) : PROVE_SIZE;
+
+	if (p->try[PROVE_TOGETHER].planned)
+		return PROVE_TOGETHER;
+	if (!leads(p, c))
+		return PROVE_BASE;
+	if (c == PROVE_LIST && p->try[c].windows >= WINDOWS_SURE &&
+	    is_tried(&p->try[PROVE_THREADS]))
+		c = PROVE_THREADS;
+	return p->try[c].windows < WINDOWS_SURE ? c : PROVE_BASE;
 }
 
 unsigned prove_turn(struct prove *p, enum prove_change order[3 * PROVE_CHANGES])
 {
 	static const enum prove_change compared[] = {PROVE_BASE, PROVE_QPS};
+	enum prove_change alone = to_confirm(p);
+	enum finding_strength strength;
 	unsigned count = 0;
+
+	prove_limit(p, &strength);
+	if (strength == FINDING_IS && alone != PROVE_TOGETHER)
+		return 0;
 
 	for (int k = 0; k < 2; k++) {
 		unsigned changed = 0;
 
 		for (enum prove_change c = PROVE_BASE + 1; c < PROVE_CHANGES; c++) {
-			if (!is_open(&p->try[c]) || p->try[c].against != compared[k] ||
-			    (p->try[PROVE_TOGETHER].planned && c != PROVE_TOGETHER))
+			const struct prove_try *t = &p->try[c];
+
+			if (t->against != compared[k] || !is_tried(t) ||
+			    (alone ? c != alone || t->windows >= WINDOWS_SURE
+				   : t->so != PROVE_OPEN || t->windows >= PROVE_WINDOWS_MAX))
 				continue;
 			if (changed++ % 2 == 0)
 				order[count++] = compared[k];
 			order[count++] = c;
 		}
-		if (changed)
+		if (changed && changed % 2 == 0)
 			order[count++] = compared[k];
 	}
 	for (unsigned i = 0; p->turn % 2 && i < count / 2; i++) { /* back again */
@@ -166,32 +239,25 @@ unsigned prove_turn(struct prove *p, enum prove_change order[3 * PROVE_CHANGES])
 	return count;
 }
 
-/*
- * What the windows of T tell: Student's t of the logarithms of their ratios. BOUND: another one
- * that the interval must not contain; 0: none.
- */
-static void judge(struct prove_try *t, double bound)
+/* What the windows of T tell: Student's t of the logarithms of their ratios. */
+static void judge(struct prove_try *t)
 {
-	double n = t->windows, sum = 0, squares = 0, mean, error, half;
+	double n = t->windows, sum = 0, squares = 0, mean, half;
 
-	if (t->windows < TURNS_LEAST)
+	if (t->windows < WINDOWS_LEAST)
 		return;
 	for (unsigned i = 0; i < t->windows; i++)
 		sum += log(t->window[i].gbps / t->window[i].against_gbps);
 	mean = sum / n;
 	for (unsigned i = 0; i < t->windows; i++)
 		squares += pow(log(t->window[i].gbps / t->window[i].against_gbps) - mean, 2);
-	error = sqrt(squares / (n - 1) / n);
-	half = interval_t(CONFIDENCE, n - 1) * error;
+	half = interval_t(CONFIDENCE, n - 1) * sqrt(squares / (n - 1) / n);
 	t->ratio = exp(mean);
 	t->half = t->ratio * (exp(half) - 1);
-	t->least = exp(mean - half);
-	t->so = exp(mean - interval_t(CERTAINTY, n - 1) * error) > 1 + PROVE_MARGIN ? PROVE_BETTER
-		: exp(mean + half) < 1 - PROVE_MARGIN                               ? PROVE_WORSE
-		: exp(mean + half) < 1 + PROVE_MARGIN                               ? PROVE_SAME
-										    : PROVE_OPEN;
-	if (t->least < bound && exp(mean + half) > bound)
-		t->so = PROVE_OPEN;
+	t->so = exp(mean - half) > 1 + PROVE_MARGIN   ? PROVE_BETTER
+		: exp(mean + half) < 1 - PROVE_MARGIN ? PROVE_WORSE
+		: exp(mean + half) < 1 + PROVE_MARGIN ? PROVE_SAME
+						      : PROVE_OPEN;
 }
 
 /* The mean of the windows of AGAINST next to AT; NaN: there are none with a figure. */
@@ -211,11 +277,12 @@ void prove_add(struct prove *p, const enum prove_change *order, const double *gb
 		struct prove_try *t = &p->try[order[i]];
 		double against = rate_beside(order, gbps, count, i, t->against);
 
-		if (!is_open(t) || !(gbps[i] > 0) || !(against > 0))
+		if (!is_tried(t) || t->windows == PROVE_WINDOWS_MAX || !(gbps[i] > 0) ||
+		    !(against > 0))
 			continue;
 		t->window[t->windows].gbps = gbps[i];
 		t->window[t->windows++].against_gbps = against;
-		judge(t, order[i] == PROVE_SIZE ? PROVE_BY_MESSAGES : 0);
+		judge(t);
 	}
 }
 
@@ -226,46 +293,78 @@ void prove_refuse(struct prove *p, enum prove_change c, const char *why)
 		p->try[PROVE_THREADS].not_tried = why;
 }
 
-double prove_most(const struct prove_try *t)
+/* How much faster T may be, at most. */
+static double most_of(const struct prove_try *t)
 {
-	if (!t->planned || t->not_tried)
+	if (!is_tried(t))
 		return 1;
-	return t->windows < TURNS_LEAST ? INFINITY : t->ratio + t->half;
+	return t->windows < WINDOWS_LEAST ? INFINITY : t->ratio + t->half;
 }
 
-/*
- * Larger messages are no cause; nor are more QPs where more READs may help, which they also have;
- * and what helps no more than the change that it is compared with may help by itself is not the
- * first limit.
- */
 const struct prove_try *prove_best(const struct prove *p, const struct prove_try *but)
 {
-	const struct prove_try *best = NULL, *outs = &p->try[PROVE_OUTS];
+	const struct prove_try *best = NULL;
+	bool best_leads = false;
 
 	for (enum prove_change c = PROVE_BASE + 1; c < PROVE_TOGETHER; c++) {
 		const struct prove_try *t = &p->try[c];
+		bool first = leads(p, c);
 
-		if (c == PROVE_SIZE || t == but || t->so != PROVE_BETTER ||
-		    (c == PROVE_QPS && prove_most(outs) > 1 + PROVE_MARGIN) ||
-		    (!but && prove_most(&p->try[t->against]) >= t->least))
+		if (c == PROVE_SIZE || t == but || !(t->so == PROVE_BETTER || first) ||
+		    (c == PROVE_QPS && median_limit(&p->try[PROVE_OUTS], false) > 1 + PROVE_MARGIN))
 			continue;
-		if (!best || t->ratio > best->ratio)
+		if (!best || first > best_leads ||
+		    (first == best_leads && t->ratio > (1 + PROVE_MARGIN) * best->ratio)) {
 			best = t;
+			best_leads = first;
+		}
 	}
 	return best;
+}
+
+/* T leads in enough windows, and Student's t agrees. */
+static bool is_sure(const struct prove *p, const struct prove_try *t)
+{
+	return t->windows >= WINDOWS_SURE && t->so == PROVE_BETTER &&
+	       leads(p, (enum prove_change)(t - p->try));
+}
+
+enum finding_code prove_limit(const struct prove *p, enum finding_strength *strength)
+{
+	const struct prove_try *best = prove_best(p, NULL), *larger = &p->try[PROVE_SIZE],
+			       *threads = &p->try[PROVE_THREADS];
+	bool messages = !best && leads(p, PROVE_SIZE);
+
+	/* each of these may carry more messages, too */
+	for (enum prove_change c = PROVE_WINDOW; c < PROVE_TOGETHER; c++)
+		messages &= c == PROVE_SIZE || most_of(&p->try[c]) < PROVE_HELPS_LITTLE;
+	*strength = FINDING_CANNOT_TELL; /* what could not be tried may be it */
+	if (!messages && !best)
+		return LIMIT_UNKNOWN;
+	*strength = is_sure(p, messages ? larger : best) ? FINDING_IS : FINDING_MAY_BE;
+	if (messages)
+		return LIMIT_MESSAGE_RATE;
+	if (best != &p->try[PROVE_LIST] || is_sure(p, threads))
+		return limits[best - p->try];
+	if (is_tried(threads) &&
+	    (threads->windows < WINDOWS_SURE || most_of(threads) > PROVE_HELPS_LITTLE))
+		*strength = FINDING_MAY_BE; /* it may be a CPU's */
+	return LIMIT_MESSAGE_RATE;
 }
 
 bool prove_plan_together(struct prove *p)
 {
 	const struct prove_try *best = prove_best(p, NULL), *next = prove_best(p, best);
 	struct prove_try *t = &p->try[PROVE_TOGETHER];
+	enum finding_strength strength;
 
-	if (!best || !next)
+	prove_limit(p, &strength);
+	if (!best || !next || strength != FINDING_IS)
 		return false;
 	*t = (struct prove_try){.experiment = *p->facts.base};
 	/* in the order of the changes: threads divide the QPs that there are */
 	plan_try(p, (enum prove_change)((best < next ? best : next) - p->try), t);
 	plan_try(p, (enum prove_change)((best < next ? next : best) - p->try), t);
 	name_option(t, p->facts.base);
-	return is_open(t);
+	return is_tried(t);
 }

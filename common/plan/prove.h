@@ -51,8 +51,7 @@ struct prove_try {
 		double gbps, against_gbps;
 	} window[PROVE_WINDOWS_MAX];
 	unsigned windows;
-	double ratio, half,
-		least; /* of its rate to that of `against`; of the 99 % interval; 0: unknown */
+	double ratio, half; /* of its rate to that of `against`; of the 99 % interval; 0: unknown */
 	enum prove_so so;
 };
 
@@ -92,21 +91,27 @@ bool prove_plan_together(struct prove *p);
 /* Change C cannot be tried because of WHY, which is static. */
 void prove_refuse(struct prove *p, enum prove_change c, const char *why);
 
-/* What surely makes the base faster, the most of it, but BUT; NULL: nothing. How much faster T may
- * be, at most. */
+/*
+ * What makes the base faster, the most of it, but BUT; NULL: nothing. One that leads comes first:
+ * each of its windows is above the margin, and above each of every other change that would be
+ * another limit. That assumes nothing of how rates vary, whatever comes and goes.
+ */
 const struct prove_try *prove_best(const struct prove *p, const struct prove_try *but);
-double prove_most(const struct prove_try *t);
-
-/* Four times the size carries that much more: most of the time goes by messages, not by bytes. */
-#define PROVE_BY_MESSAGES 1.6
-
-#define PROVE_MARGIN 0.05 /* a rate within that is the same */
 
 /*
- * prove_words.c: what limits the base, and whether that is known; the same as a sentence; what a
- * change told, by its name in documents; and all as JSON.
+ * What limits the base. It "is" what leads in enough windows, which are played with nothing but
+ * the base; "may be" what makes the base faster otherwise.
  */
 enum finding_code prove_limit(const struct prove *p, enum finding_strength *strength);
+
+#define PROVE_MARGIN       0.05 /* a rate within that is the same */
+#define PROVE_HELPS_LITTLE 1.25 /* what helps no more than that comes after the rate of messages \
+				 */
+
+/*
+ * prove_words.c: what limits the base, as a sentence; what a change told, by its name in documents;
+ * and all as JSON.
+ */
 bool prove_is_unmoved(const struct prove *p); /* nothing that was changed helps */
 const char *prove_text(const struct prove *p, char *buf, size_t size);
 const char *prove_so_name(const struct prove_try *t);

@@ -6,27 +6,21 @@
 #include "plan/prove.h"
 #include "proto/fields.h"
 
-#define HELPS_LITTLE 1.25 /* what helps no more than that comes after the rate of messages */
-
-/* What a change is: its name in documents, what limits a run that it makes faster, and its words.
- */
+/* A change's name in documents, and what limits a run that it makes faster. */
 static const struct {
-	const char *name;
-	enum finding_code limit;
-	const char *what;
+	const char *name, *what;
 } changes[PROVE_CHANGES] = {
-	[PROVE_BASE] = {"base", LIMIT_UNKNOWN, ""},
-	[PROVE_WINDOW] = {"window", LIMIT_WINDOW, "the window"},
-	[PROVE_OUTS] = {"outs", LIMIT_WINDOW, "the READs or atomics in flight"},
-	[PROVE_QPS] = {"qps", LIMIT_NIC_QP,
-		       "what one QP, on its one way through the network, does"},
-	[PROVE_SIZE] = {"size", LIMIT_MESSAGE_RATE, "the rate of messages"},
-	[PROVE_RECEIVES] = {"receives", LIMIT_RECEIVER, "the receive queue"},
-	[PROVE_ORDER] = {"order", LIMIT_PCIE, "the order of PCIe writes"},
-	[PROVE_FOOTPRINT] = {"footprint", LIMIT_MEMORY, "memory that no cache holds"},
-	[PROVE_THREADS] = {"threads", LIMIT_CORE, "the CPU of a single thread"},
-	[PROVE_LIST] = {"list", LIMIT_CORE, "what posting each message costs"},
-	[PROVE_TOGETHER] = {"together", LIMIT_UNKNOWN, "both"},
+	[PROVE_BASE] = {"base", ""},
+	[PROVE_WINDOW] = {"window", "the window"},
+	[PROVE_OUTS] = {"outs", "the READs or atomics in flight"},
+	[PROVE_QPS] = {"qps", "what one QP, on its one way through the network, does"},
+	[PROVE_SIZE] = {"size", "the rate of messages"},
+	[PROVE_RECEIVES] = {"receives", "the receive queue"},
+	[PROVE_ORDER] = {"order", "the order of PCIe writes"},
+	[PROVE_FOOTPRINT] = {"footprint", "memory that no cache holds"},
+	[PROVE_THREADS] = {"threads", "the CPU of a single thread"},
+	[PROVE_LIST] = {"list", "what posting each message costs"},
+	[PROVE_TOGETHER] = {"together", "both"},
 };
 
 static const char *what_of(const struct prove *p, const struct prove_try *t)
@@ -63,12 +57,12 @@ static void add_messages(const struct prove *p, char *buf, size_t size)
 			       *threads = &p->try[PROVE_THREADS];
 
 	text_add(buf, size,
-		 "limited by the rate of messages: with four times the size (%s) it is %.2f "
-		 "\302\261 %.2f times as fast",
+		 "the rate of messages: with four times the size (%s) it is %.2f \302\261 %.2f "
+		 "times as fast",
 		 larger->option, larger->ratio, larger->half);
 	if (threads->so >= PROVE_SAME && list->so >= PROVE_SAME)
 		text_add(buf, size,
-			 "; threads and lists do not help: it is an adapter's, or the "
+			 "; threads and lists do not help: it may be an adapter's, or the "
 			 "network's");
 	else
 		text_add(buf, size, "; cannot tell whether it is an adapter's or a CPU's");
@@ -86,23 +80,6 @@ static unsigned add_changes(const struct prove *p, bool open, char *buf, size_t 
 			text_add(buf, size, "%s%s", count++ ? ", " : "", t->option);
 	}
 	return count;
-}
-
-enum finding_code prove_limit(const struct prove *p, enum finding_strength *strength)
-{
-	const struct prove_try *best = prove_best(p, NULL), *larger = &p->try[PROVE_SIZE];
-	bool messages = larger->so == PROVE_BETTER && larger->least >= PROVE_BY_MESSAGES;
-
-	/* each of these may carry more messages, too */
-	for (enum prove_change c = PROVE_WINDOW; c < PROVE_TOGETHER; c++)
-		messages &= c == PROVE_SIZE || prove_most(&p->try[c]) < HELPS_LITTLE;
-	*strength = FINDING_IS;
-	if (messages)
-		return LIMIT_MESSAGE_RATE;
-	if (best)
-		return changes[best - p->try].limit;
-	*strength = FINDING_CANNOT_TELL; /* what could not be tried may be it */
-	return LIMIT_UNKNOWN;
 }
 
 bool prove_is_unmoved(const struct prove *p)
@@ -126,9 +103,10 @@ static void add_loopbacks(const struct prove *p, char *buf, size_t size)
 		return;
 	text_add(buf, size, "; each adapter with itself: the client's %.3g Gb/s, the server's %.3g",
 		 client, server);
-	if (least > HELPS_LITTLE * base)
+	if (least > PROVE_HELPS_LITTLE * base)
 		text_add(buf, size, ": not by one host alone, but the network or both at once");
-	else if (least < (1 + PROVE_MARGIN) * base && fmax(client, server) > HELPS_LITTLE * base)
+	else if (least < (1 + PROVE_MARGIN) * base &&
+		 fmax(client, server) > PROVE_HELPS_LITTLE * base)
 		text_add(buf, size, ": may be by the %s's host",
 			 client < server ? "client" : "server");
 }
@@ -141,13 +119,17 @@ const char *prove_text(const struct prove *p, char *buf, size_t size)
 	enum finding_code code = prove_limit(p, &strength);
 
 	buf[0] = '\0';
-	if (code == LIMIT_MESSAGE_RATE) {
-		add_messages(p, buf, size);
-		add_second(p, NULL, buf, size);
-	} else if (best) {
-		text_add(buf, size, "limited by %s: ", what_of(p, best));
-		add_ratio(p, best, buf, size);
-		add_second(p, best, buf, size);
+	if (code != LIMIT_UNKNOWN) {
+		text_add(buf, size, "%slimited by ", strength == FINDING_IS ? "" : "may be ");
+		if (best) {
+			text_add(buf, size, "%s: ", what_of(p, best));
+			add_ratio(p, best, buf, size);
+			add_second(p, best, buf, size);
+		} else {
+			add_messages(p, buf, size);
+		}
+		if (strength != FINDING_IS)
+			text_add(buf, size, "; a longer --prove may be sure");
 	} else if (add_changes(p, true, text, sizeof(text)) ||
 		   !add_changes(p, false, text, sizeof(text))) {
 		text_add(buf, size,

@@ -14,8 +14,6 @@
 #include "session/program.h"
 #include "verbs/transport.h"
 
-#define TOGETHER_LEFT 4 /* a quarter of the time is for the two best changes together */
-
 /* What the run that has just ended ran on. E: its experiment, of one window. */
 static struct prove_facts facts_of(const struct session *s, const struct experiment *e)
 {
@@ -80,8 +78,8 @@ static void check_changes(const struct session *s, struct prove *p)
 	}
 }
 
-/* Play turns until all is told or END_NS, or at BREAK_NS if two changes are known to help. */
-static int play_turns(struct session *s, struct prove *p, uint64_t break_ns, uint64_t end_ns)
+/* Play turns until all is told or END_NS. */
+static int play_turns(struct session *s, struct prove *p, uint64_t end_ns)
 {
 	enum prove_change order[3 * PROVE_CHANGES];
 	double gbps[3 * PROVE_CHANGES];
@@ -93,7 +91,7 @@ static int play_turns(struct session *s, struct prove *p, uint64_t break_ns, uin
 			if (run_window(s, p, order[done], &gbps[done]))
 				return -1;
 		prove_add(p, order, gbps, done);
-		if (done < count || (clock_now_ns() > break_ns && prove_plan_together(p)))
+		if (done < count)
 			break;
 	}
 	return 0;
@@ -195,7 +193,7 @@ int session_prove(struct session *s)
 	struct program *program = s->program;
 	struct options before = program->options;
 	struct experiment base = before.experiment;
-	uint64_t ns = program->options.output.prove_s * UNITS_NS_PER_S, start_ns = clock_now_ns();
+	uint64_t end_ns = clock_now_ns() + program->options.output.prove_s * UNITS_NS_PER_S;
 	struct prove p = {0};
 	char line[1536];
 	int rc;
@@ -206,9 +204,9 @@ int session_prove(struct session *s)
 	prove_plan(&p);
 	check_changes(s, &p);
 	program->report.trial = true;
-	rc = play_turns(s, &p, start_ns + ns - ns / TOGETHER_LEFT, start_ns + ns);
+	rc = play_turns(s, &p, end_ns);
 	if (!rc && prove_plan_together(&p))
-		rc = play_turns(s, &p, UINT64_MAX, start_ns + ns);
+		rc = play_turns(s, &p, end_ns);
 	if (!rc && prove_is_unmoved(&p) && !p.facts.software)
 		rc = run_loopbacks(s, &p);
 	rc = rc ? rc : session_leave(s, false);
