@@ -105,23 +105,24 @@ static void add_group(struct judgement *j, const struct group *of, uint32_t grou
 	const struct group *g = &of[group];
 	bool by_test = g->place > 1 && 2 * g->place >= g->tested && judge_tells_groups(j), by_load;
 	double spread, least = below(j, of, group, &spread);
-	struct suspect s = suspect_of(SUSPECT_GROUP, group);
+	struct statement s = suspect_of(SUSPECT_GROUP, group);
 
 	by_load = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
 	if (!by_test && !by_load && !is_low_in_part(j, of, group))
 		return;
+	s.about = ABOUT_GROUP;
 	s.tested = by_test;
 	s.value = by_test || by_load ? exp(least) : 1 - (double)g->starved / g->runs;
 	s.normal = 1;
-	s.partners = by_test ? g->tested : g->runs;
-	s.bad = by_test ? g->place : by_load ? g->runs : g->starved;
+	s.of = by_test ? g->tested : g->runs;
+	s.count = by_test ? g->place : by_load ? g->runs : g->starved;
 	for (uint32_t i = 0; i < j->candidates && by_test; i++) {
 		const struct candidate *c = &j->candidate[i];
 
 		if (j->group[c->player] == group && c->verdict == VERDICT_PLACE)
 			s.value = fmin(s.value, exp(c->y - c->control));
 	}
-	suspects_add(&j->suspects, &s);
+	statements_add(j, &s);
 }
 
 void judge_groups(struct judgement *j)

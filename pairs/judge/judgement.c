@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Applies the steps one after another, and says what exit status that is. */
+/* Applies the steps one after another. */
 #include "judgement.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fault.h"
 #include "proto/json_memory.h"
 
 /* Find the first run that did not come to its end, and count players that no line names. */
@@ -76,8 +75,9 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 	judge_screen(j);
 	if (judge_verdicts(j))
 		return -1;
-	judge_statements(j);
-	suspects_sort(&j->suspects);
+	judge_name_suspects(j);
+	judge_groups(j);
+	judge_notes(j);
 	judge_states(j);
 	return json_memory_failures() ? -1 : 0;
 }
@@ -86,25 +86,10 @@ void judgement_release(struct judgement *j)
 {
 	void *const lists[] = {
 		j->group, j->lost, j->candidate_of,    j->near,        j->candidate,
-		j->room,  j->host, j->standing[SENDS], j->suspects.of, j->standing[RECEIVES]};
+		j->room,  j->host, j->standing[SENDS], j->statement, j->standing[RECEIVES]};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		free(lists[i]);
 	incast_release(&j->incast);
 	*j = (struct judgement){0};
-}
-
-int judge_status(const struct judgement *j)
-{
-	bool fault = j->suspects.count > 0;
-
-	if (!j->measured || j->unnamed || j->hosts_in[HOST_LOST])
-		return FAULT_PEER;
-	for (size_t i = 0; i < j->notes.count; i++)
-		fault |= j->notes.list[i].is.level == FINDING_FAULT;
-	if (fault)
-		return FAULT_THRESHOLD;
-	if (j->cannot_tell || j->planned_rounds || j->unended || (j->has_baseline && !j->compared))
-		return FAULT_UNAVAILABLE;
-	return 0;
 }

@@ -64,28 +64,34 @@ struct pair {
 	uint32_t tests; /* runs of tests */
 };
 
-struct suspect {
-	enum finding_code kind; /* by which they are sorted */
-	bool tested;            /* otherwise it was seen once */
-	bool drained;           /* it is slow by the test */
-	bool sends, receives;   /* of a pair: A to B, B to A */
-	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
-	uint32_t a, b;          /* B: of a pair; otherwise NONE */
-	double value, normal;   /* in the evidence's unit, or s, or parts; NaN: none */
-	uint32_t partners, bad; /* hosts or runs that it was judged by; those that were bad */
-	uint32_t text;          /* what its runs said, in struct evidence.texts; or NONE */
+enum about {
+	ABOUT_ALL, /* it is a note: no single node's fault; all others are suspects */
+	ABOUT_PLAYER,
+	ABOUT_HOST, /* all players of it, of which A is one */
+	ABOUT_PAIR, /* A to B */
+	ABOUT_GROUP
 };
 
-struct suspects {
-	struct suspect *of; /* owned */
-	uint32_t count;
+/* What is said, and of whom. Report, document, drain list and exit status are made of these. */
+struct statement {
+	enum finding_code code;        /* by which they are sorted, suspects first */
+	enum finding_level level;      /* a fault is exit status 6 */
+	enum finding_strength strength; /* what is not certain is exit status 77 */
+	enum about about;
+	uint32_t a, b;
+	bool tested;          /* a suspect that is not was seen once */
+	bool drained;         /* it is slow by the test */
+	bool sends, receives; /* of a pair: A to B, B to A */
+	double value, normal; /* in the evidence's unit, or s, or parts; 0: none */
+	uint32_t count, of;   /* those that are bad, of the hosts or runs that it was judged by */
+	const char *text;     /* what its runs said; of a note, names. NULL: nothing */
 };
 
 /* What is known of a host; the largest one counts. */
 enum host_state {
 	HOST_UNDECIDED,
 	HOST_GOOD,
-	HOST_NAMED, /* a suspect that is not drained, or a candidate */
+	HOST_NAMED, /* a suspect that is not drained */
 	HOST_SLOW,
 	HOST_LOST,
 	HOST_STATES
@@ -113,14 +119,14 @@ struct judgement {
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
 	double *room;    /* for as many figures as there are observations */
-	struct suspects suspects;
-	struct findings notes; /* what is nobody's fault */
+	struct statement *statement;
+	uint32_t statements;
 	struct incast incast;
 	uint8_t *host; /* of each host: enum host_state */
 	uint32_t hosts_in[HOST_STATES];
 	uint32_t measured, tried; /* observations of the screen */
 	uint32_t played_rounds, planned_rounds, unnamed, unended;
-	bool has_baseline, cannot_tell;
+	bool has_baseline;
 	uint32_t compared;
 };
 
@@ -138,14 +144,14 @@ void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
 int judge_verdicts(struct judgement *j); /* verdict.c. -1: no memory */
-void judge_statements(struct judgement *j);
+void judge_name_suspects(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
 
 /* Add those who reach less than in BEFORE, and count what was compared. */
 void judge_compare(struct judgement *j, const struct judgement *before);
 
-/* After the last rule: what is known of each host. */
+/* After the last rule: put the worst first, and find what is known of each host. */
 void judge_states(struct judgement *j);
 
 /*
@@ -154,25 +160,31 @@ void judge_states(struct judgement *j);
  */
 int judge_status(const struct judgement *j);
 
-/* Suspect A as KIND, of which nothing else is known. */
-struct suspect suspect_of(enum finding_code kind, uint32_t a);
+/* The suspect A, for CODE, of whom nothing else is known. */
+static inline struct statement suspect_of(enum finding_code code, uint32_t a)
+{
+	return (struct statement){
+		.code = code, .level = FINDING_FAULT, .about = ABOUT_PLAYER, .a = a};
+}
 
 /* Add S. If there is no memory, json_memory_failures() says so. */
-void suspects_add(struct suspects *l, const struct suspect *s);
+void statements_add(struct judgement *j, const struct statement *s);
 
-/* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
-void suspects_merge(struct judgement *j, uint32_t first);
+/* Make one statement of a host of those of all its players, from number FIRST of the list on. */
+void statements_merge(struct judgement *j, uint32_t first);
 
-/* Put the worst first. */
-void suspects_sort(struct suspects *l);
+/* Make TO the words of S: of a suspect, the text is the title of its code, its cause what is said of
+ * it alone. */
+void statement_words(struct finding *to, const struct judgement *j, const struct statement *s);
 
-/* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings. */
-uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
+/* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings; or
+ * NULL. */
+const char *judge_said(const struct judgement *j, uint32_t player, bool failed);
 
-/* True if this kind of suspect cannot be used at all: exit status 3. */
-static inline bool suspect_is_lost(enum finding_code kind)
+/* True if a suspect for CODE cannot be used at all: exit status 3. */
+static inline bool statement_is_lost(enum finding_code code)
 {
-	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
+	return code <= SUSPECT_BROKE && code != SUSPECT_CLOCK;
 }
 
 /* What all pairs at once reach on average of what few do in the middle; NaN: not known. */

@@ -127,17 +127,18 @@ static void find_lost(struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct player *p = &j->e->player[i];
 		const struct tally t = tally_of(j, i);
-		struct suspect s = suspect_of(kind_of(j, i, &t, came, j->lost[i]), i);
+		struct statement s = suspect_of(kind_of(j, i, &t, came, j->lost[i]), i);
 
 		j->unended += p->unended;
-		j->lost[i] = s.kind != FINDING_CODES;
+		j->lost[i] = s.code != FINDING_CODES;
 		if (!j->lost[i])
 			continue;
 		s.tested = true;
-		s.bad = t.failed;
-		s.partners = t.measured + t.failed;
-		s.text = p->server_said == EVIDENCE_NONE ? judge_said(j, i, true) : p->server_said;
-		suspects_add(&j->suspects, &s);
+		s.count = t.failed;
+		s.of = t.measured + t.failed;
+		s.text = p->server_said == EVIDENCE_NONE ? judge_said(j, i, true)
+							 : j->e->texts.text[p->server_said];
+		statements_add(j, &s);
 	}
 }
 
@@ -160,21 +161,23 @@ static double ahead_of(const struct judgement *j, uint32_t player)
 /* Whose clock differs from most others'. Of two nobody can say which it is. */
 static void find_clocks(struct judgement *j)
 {
-	uint32_t first = j->suspects.count, off;
+	uint32_t first = j->statements, off;
 
 	for (uint32_t i = 0; i < j->players; i++) {
-		struct suspect s = suspect_of(SUSPECT_CLOCK, i);
+		struct statement s = suspect_of(SUSPECT_CLOCK, i);
 
 		s.value = ahead_of(j, i);
 		s.tested = s.sends = s.receives = true;
 		if (!isnan(s.value) && !j->lost[i])
-			suspects_add(&j->suspects, &s);
+			statements_add(j, &s);
 	}
-	off = j->suspects.count - first;
+	off = j->statements - first;
 	if (2 * off > j->players) /* one says it for both; of more nobody knows the time */
-		j->suspects.count = first + (off == 2 && j->players == 2);
-	if (off == 2 && j->players == 2)
-		j->suspects.of[first].b = 1;
+		j->statements = first + (off == 2 && j->players == 2);
+	if (off == 2 && j->players == 2) {
+		j->statement[first].about = ABOUT_PAIR;
+		j->statement[first].b = 1;
+	}
 }
 
 /* What a player reaches that missed many slots says little of its links; if many did, the launcher
@@ -195,7 +198,7 @@ static void find_late(struct judgement *j)
 void judge_lost(struct judgement *j)
 {
 	find_lost(j);
-	suspects_merge(j, 0);
+	statements_merge(j, 0);
 	find_clocks(j);
 	find_late(j);
 }

@@ -17,29 +17,6 @@ struct named {
 	uint32_t count;
 };
 
-/* What is said: the numbers that the words of its code have; NaN or NULL: none. */
-struct said {
-	enum finding_code code;
-	enum finding_level level;
-	enum finding_strength strength;
-	double count, of, part, gbps;
-	const char *hosts;
-	bool tested;
-};
-
-static void say(struct judgement *j, const struct said *s)
-{
-	j->cannot_tell |= s->strength == FINDING_CANNOT_TELL;
-	FINDING_ADD(&j->notes, s->code, s->level, .strength = s->strength,
-		    .value = {FINDING_NUMBER("count", s->count > 0 ? s->count : NAN, ""),
-			      FINDING_NUMBER("of", s->of > 0 ? s->of : NAN, ""),
-			      FINDING_NUMBER("part", s->part > 0 ? s->part : NAN, "share"),
-			      FINDING_NUMBER("expected", s->gbps > 0 ? s->gbps : NAN, "Gb/s"),
-			      FINDING_WORD("s", s->count > 1 ? "s" : ""),
-			      FINDING_WORD("hosts", s->hosts),
-			      FINDING_WORD("tested", s->tested ? "" : NULL)});
-}
-
 static void add_name(const struct judgement *j, struct named *to, uint32_t player)
 {
 	const char *name = evidence_name(j->e, player);
@@ -49,6 +26,15 @@ static void add_name(const struct judgement *j, struct named *to, uint32_t playe
 	else if (!strstr(to->text, " ..."))
 		text_add(to->text, HOSTS_TEXT, " ...");
 	to->count++;
+}
+
+/* Add S about the players NAMED, if there are such. */
+static void say_of(struct judgement *j, const struct named *named, struct statement s)
+{
+	uint32_t at = named->count ? names_put(&j->e->texts, named->text) : NAMES_NONE;
+
+	s.text = at == NAMES_NONE ? NULL : j->e->texts.text[at];
+	statements_add(j, &s);
 }
 
 static bool is_in_place(const struct judgement *j, const struct candidate *c)
@@ -91,15 +77,13 @@ static void note_candidates(struct judgement *j)
 	for (uint32_t i = 0; i < j->players && j->players == 2 && j->measured; i++)
 		if (!(j->expected > 0) && (j->e->latency || !(j->e->player[i].port_gbps > 0)))
 			add_name(j, &undecided, i);
-	j->cannot_tell |= place.count && !j->e->latency;
 	if (undecided.count)
-		say(j, &(struct said){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .count = undecided.count, .hosts = undecided.text,
-				      .tested = j->tests});
+		say_of(j, &undecided, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
+							 .count = undecided.count, .tested = j->tests});
 	if (place.count)
-		say(j, &(struct said){PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
-				      .count = place.count, .part = part / place.count,
-				      .hosts = place.text});
+		say_of(j, &place, (struct statement){PAIRS_RACK, FINDING_WARN,
+						     j->e->latency ? FINDING_IS : FINDING_MAY_BE,
+						     .count = place.count, .value = part / place.count});
 }
 
 /* True of rails that are slower than another one of the same rate, on all hosts. */
@@ -115,8 +99,8 @@ static void note_rails(struct judgement *j)
 				best = fmax(best, j->kind[i].reach);
 		part = exp(kind->reach - best);
 		if (kind->players > 1 && *kind->rail && part < 1 - SCREEN_PART * DEEP / 2)
-			say(j, &(struct said){PAIRS_RAIL_EVERYWHERE, FINDING_WARN, .part = part,
-					      .hosts = kind->rail});
+			statements_add(j, &(struct statement){PAIRS_RAIL_EVERYWHERE, FINDING_WARN,
+							      .value = part, .text = kind->rail});
 	}
 }
 
@@ -129,8 +113,8 @@ static void note_failed(struct judgement *j)
 		failed +=
 			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
 	if (failed > MISSED_MANY * j->tried && j->measured)
-		say(j, &(struct said){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .count = failed, .of = j->tried});
+		statements_add(j, &(struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
+						      .count = failed, .of = j->tried});
 }
 
 static void note_levels(struct judgement *j)
@@ -141,16 +125,16 @@ static void note_levels(struct judgement *j)
 		if (j->e->player[i].lower)
 			add_name(j, &lower, i);
 	if (lower.count)
-		say(j, &(struct said){PAIRS_LEVELS,
-				      j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
-				      .count = lower.count, .part = j->level, .hosts = lower.text});
+		say_of(j, &lower, (struct statement){PAIRS_LEVELS,
+						     j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
+						     .count = lower.count, .value = j->level});
 }
 
 static void note_network(struct judgement *j)
 {
 	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
-		say(j, &(struct said){PAIRS_NETWORK, .part = j->loaded});
+		statements_add(j, &(struct statement){PAIRS_NETWORK, .value = j->loaded});
 }
 
 /*
@@ -194,11 +178,11 @@ static void note_expected(struct judgement *j)
 			}
 		}
 	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
-		say(j, &(struct said){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
-				      .part = slowest / j->expected, .gbps = j->expected});
+		statements_add(j, &(struct statement){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
+						      .value = slowest, .normal = j->expected});
 	if (!(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e))
-		say(j, &(struct said){PAIRS_CLUSTER_SLOW, FINDING_FAULT, .part = part,
-				      .gbps = gbps});
+		statements_add(j, &(struct statement){PAIRS_CLUSTER_SLOW, FINDING_FAULT,
+						      .value = part * gbps, .normal = gbps});
 }
 
 static void note_slots(struct judgement *j)
@@ -212,8 +196,8 @@ static void note_slots(struct judgement *j)
 			missed += j->e->player[i].missed;
 		}
 	if (missed)
-		say(j, &(struct said){PAIRS_MISSED_SLOTS, FINDING_WARN, .count = late.count,
-				      .of = missed, .hosts = late.text});
+		say_of(j, &late, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN,
+						    .count = late.count, .of = missed});
 }
 
 /* Players with too few figures, since threads lacked their CPUs. */
@@ -235,10 +219,10 @@ static void note_cpu(struct judgement *j)
 			add_name(j, &without, i);
 	}
 	if (lacked)
-		say(j, &(struct said){PAIRS_NO_CPU, without.count ? FINDING_WARN : FINDING_NOTE,
-				      without.count ? FINDING_CANNOT_TELL : FINDING_IS,
-				      .count = lacked, .of = j->e->count,
-				      .hosts = without.count ? without.text : NULL});
+		say_of(j, &without, (struct statement){PAIRS_NO_CPU,
+						       without.count ? FINDING_WARN : FINDING_NOTE,
+						       without.count ? FINDING_CANNOT_TELL : FINDING_IS,
+						       .count = lacked, .of = j->e->count});
 }
 
 void judge_notes(struct judgement *j)
@@ -252,7 +236,7 @@ void judge_notes(struct judgement *j)
 	note_expected(j);
 	note_cpu(j);
 	if (judge_is_blind(j)) /* a slow player would not have been a candidate */
-		say(j, &(struct said){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .part = j->smallest});
+		statements_add(j, &(struct statement){PAIRS_CANNOT_TELL, FINDING_WARN,
+						      FINDING_CANNOT_TELL, .value = j->smallest});
 	note_slots(j);
 }

@@ -164,7 +164,7 @@ until_decided() {
 		when(touches("n5"); .value /= 2)' >lines
 	judge --suspects hosts lines
 	((status == 6)) && [[ ! -s hosts ]]
-	says 'ports below the usual rate: 1' '50 Gb/s of 100 Gb/s' 'next: check its cable'
+	says 'ports below the usual rate: 1' '50 of 100 Gb/s' 'next: check its cable'
 	[[ $output != *'slow nodes'* ]]
 }
 

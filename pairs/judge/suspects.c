@@ -19,7 +19,7 @@ static enum finding_code kind_of(const struct judgement *j, const struct candida
 }
 
 /* What the screen saw of C: its worst way. */
-static void see(const struct judgement *j, const struct candidate *c, struct suspect *s)
+static void see(const struct judgement *j, const struct candidate *c, struct statement *s)
 {
 	enum way worst = SENDS;
 
@@ -47,7 +47,7 @@ static bool may_be_of_many(const struct judgement *j, const struct candidate *c)
 
 static void add_candidate(struct judgement *j, const struct candidate *c)
 {
-	struct suspect s = suspect_of(kind_of(j, c), c->player);
+	struct statement s = suspect_of(kind_of(j, c), c->player);
 	bool open = c->verdict == VERDICT_OPEN, incast = j->incast.rounds > 0;
 
 	/* what is seen once must be deeper than what a test proves; a good one starves as well */
@@ -60,8 +60,8 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	/* of several that are slow nobody knows before they have met whether it is their place */
 	s.drained = c->verdict == VERDICT_SLOW && !may_be_of_many(j, c) &&
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
-	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
-	s.bad = c->low;
+	s.of = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
+	s.count = c->low;
 	s.text = judge_said(j, c->player, c->failed > 0);
 	if (c->falls) {
 		s.value = judge_unit(j, c->player, c->after);
@@ -69,14 +69,14 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	} else if (open || incast) {
 		see(j, c, &s);
 		if (incast)
-			s.kind = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
-	} else if (s.kind != SUSPECT_FAILS) {
+			s.code = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
+	} else if (s.code != SUSPECT_FAILS) {
 		s.value = judge_unit(j, c->player, c->y);
 		s.normal = judge_unit(j, c->player, c->control);
 		s.sends = c->sends;
 		s.receives = c->receives;
 	}
-	suspects_add(&j->suspects, &s);
+	statements_add(j, &s);
 }
 
 static bool is_candidate(const struct judgement *j, uint32_t player)
@@ -120,13 +120,14 @@ static void find_pairs(struct judgement *j)
 		j->pair[j->pairs++] = p;
 	}
 	for (uint32_t i = 0; i < j->pairs; i++) {
-		struct suspect s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
+		struct statement s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
 
+		s.about = ABOUT_PAIR;
 		s.b = j->pair[i].to;
 		s.sends = true;
 		s.receives = j->e->latency;
 		s.tested = j->pair[i].tests > 0;
-		suspects_add(&j->suspects, &s);
+		statements_add(j, &s);
 	}
 }
 
@@ -167,25 +168,23 @@ static void find_ports(struct judgement *j)
 		const struct kind *k = &j->kind[j->e->player[i].kind];
 		uint32_t all = hosts_with(j, k->rail, 0, true);
 		uint32_t like = hosts_with(j, k->rail, k->gbps, false);
-		struct suspect s = suspect_of(SUSPECT_PORT, i);
+		struct statement s = suspect_of(SUSPECT_PORT, i);
 
 		s.value = (double)j->e->player[i].port_gbps;
 		s.normal = usual_rate(j, k->rail);
 		s.tested = true;
 		if (s.value > 0 && s.value < s.normal && like < fmax(2, LEVEL_SHARE * all))
-			suspects_add(&j->suspects, &s);
+			statements_add(j, &s);
 	}
 }
 
-void judge_statements(struct judgement *j)
+void judge_name_suspects(struct judgement *j)
 {
-	uint32_t first = j->suspects.count;
+	uint32_t first = j->statements;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
-	suspects_merge(j, first);
+	statements_merge(j, first);
 	find_pairs(j);
-	judge_groups(j);
-	judge_notes(j);
 }
