@@ -95,15 +95,14 @@ struct run {
 	bool is_plan;
 };
 
-/* What the lines were: in the document; and on stderr, why they were not used. */
+/* Why lines were not used, as it is said on stderr. */
 #define EVIDENCE_COUNTS(X)                                                                       \
-	X(LINES, "lines", NULL)                                                                  \
-	X(OTHER_TEXT, "other_text", "of other text")                                             \
-	X(BROKEN, "broken", "cut or not JSON")                                                   \
-	X(IMPOSSIBLE, "impossible", "with impossible content")                                   \
-	X(REPEATED, "repeated", "there twice")                                                   \
-	X(OTHER_UNIT, "other_program", "of another experiment")                                  \
-	X(BEYOND, "too_many", "more than can be kept")
+	X(OTHER_TEXT, "of other text")                                                           \
+	X(BROKEN, "cut or not JSON")                                                             \
+	X(IMPOSSIBLE, "with impossible content")                                                 \
+	X(REPEATED, "there twice")                                                               \
+	X(OTHER_UNIT, "of another experiment")                                                   \
+	X(BEYOND, "more than can be kept")
 
 enum evidence_count {
 #define EVIDENCE_COUNT(name, ...) COUNT_##name,

@@ -80,7 +80,7 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 	run->is_plan |= line_is(l, LINE_schedule, "plan");
 	copy(e->schedule, sizeof(e->schedule), l, LINE_schedule);
 	copy(e->title, sizeof(e->title), l, LINE_title);
-	e->incast |= strncmp(e->schedule, "incast=", 7) == 0;
+	e->incast |= !e->latency && strncmp(e->schedule, "incast=", 7) == 0;
 	e->one_way |= run == e->run && !(l->number[LINE_both_ways] > 0) && !isnan(l->number[LINE_both_ways]);
 	e->at_once |= l->number[LINE_at_once] > 0;
 	run->planned = (uint32_t)fmax(run->planned, l->number[LINE_rounds]);
@@ -239,7 +239,6 @@ static void read_line(struct evidence *e, char *text, size_t bytes)
 {
 	char *at = memchr(text, '{', bytes < PREFIX_MAX ? bytes : PREFIX_MAX), *end = text + bytes;
 
-	e->counts[COUNT_LINES]++;
 	e->counts[COUNT_OTHER_TEXT] += !at && bytes > 0;
 	while (at) {
 		struct line l;

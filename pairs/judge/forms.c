@@ -93,42 +93,6 @@ static json_t *incomplete_json(const struct judgement *j)
 			 j->unended);
 }
 
-static json_t *input_json(const struct evidence *e)
-{
-	static const char *const key[COUNTS] = {
-#define KEY(name, key, why) [COUNT_##name] = key,
-		EVIDENCE_COUNTS(KEY)
-#undef KEY
-	};
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < COUNTS; i++)
-		json_object_set_new(o, key[i], json_integer((json_int_t)e->counts[i]));
-	return o;
-}
-
-static json_t *round_json(const struct incast_round *r, const struct evidence *e)
-{
-	return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:s, s:f}", "round", r->round & 0xffff,
-			 "receiver", evidence_name(e, r->receiver), "senders", r->senders, "sum",
-			 r->sum_gbps, "limit", r->limit_gbps, "jain", r->jain, "least",
-			 evidence_name(e, r->least), "least_share", r->least_share);
-}
-
-static json_t *incast_json(const struct incast *it, const struct evidence *e)
-{
-	json_t *rounds;
-
-	if (!it->rounds)
-		return json_null();
-	rounds = json_array();
-	for (uint32_t i = 0; i < it->rounds; i++)
-		json_array_append_new(rounds, round_json(&it->round[i], e));
-	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach", it->reach,
-			 "reach_of", it->of_ports ? "port" : "best", "jain", it->jain, "rounds",
-			 rounds);
-}
-
 char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *notes = json_array();
@@ -151,7 +115,7 @@ char *judge_json(const struct judgement *j)
 		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
+		"s:o, s:o, s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
@@ -160,9 +124,8 @@ char *judge_json(const struct judgement *j)
 		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
 		incomplete_json(j), "compared",
 		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
-		"candidates", tested, "drain", drain_json(j), "notes", notes, "incast",
-		incast_json(&j->incast, j->e), "players", players, "input",
-		input_json(j->e), "title", *j->e->title ? j->e->title : NULL);
+		"candidates", tested, "drain", drain_json(j), "notes", notes, "players", players,
+		"title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 

@@ -135,7 +135,7 @@ void judge_groups(struct judgement *j)
 		return;
 	}
 	take_candidates(j, of);
-	if (groups && !j->e->latency && !j->incast.rounds)
+	if (groups && !j->e->latency && !j->e->incast)
 		take_runs(j, of);
 	for (uint32_t g = 0; g < groups; g++)
 		add_group(j, of, g);

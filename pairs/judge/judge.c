@@ -86,13 +86,13 @@ static int read_file(struct evidence *b, const char *name, struct fault *f)
 static void print_counts(const struct evidence *e)
 {
 	static const char *const why[COUNTS] = {
-#define WHY(name, key, why) [COUNT_##name] = why,
+#define WHY(name, why) [COUNT_##name] = why,
 		EVIDENCE_COUNTS(WHY)
 #undef WHY
 	};
 
 	for (size_t i = 0; i < COUNTS; i++)
-		if (e->counts[i] && why[i])
+		if (e->counts[i])
 			fprintf(stderr, PAIRS ": lines not used, %s: %llu\n", why[i],
 				(unsigned long long)e->counts[i]);
 }

@@ -70,8 +70,6 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 	find_rounds(j);
 	judge_lost(j);
 	judge_kinds(j);
-	if (incast_find(&j->incast, e))
-		return -1;
 	judge_screen(j);
 	if (judge_verdicts(j))
 		return -1;
@@ -90,6 +88,5 @@ void judgement_release(struct judgement *j)
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		free(lists[i]);
-	incast_release(&j->incast);
 	*j = (struct judgement){0};
 }

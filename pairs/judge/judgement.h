@@ -9,7 +9,6 @@
 
 #include "evidence.h"
 #include "finding/finding.h"
-#include "incast.h"
 #include "ranks.h"
 #include "thresholds.h"
 
@@ -121,7 +120,6 @@ struct judgement {
 	double *room;    /* for as many figures as there are observations */
 	struct statement *statement;
 	uint32_t statements;
-	struct incast incast;
 	uint8_t *host; /* of each host: enum host_state */
 	uint32_t hosts_in[HOST_STATES];
 	uint32_t measured, tried; /* observations of the screen */

@@ -93,7 +93,7 @@ static void find_levels(struct judgement *j)
 		if (!isnan(top_of(j, i)))
 			f.of[f.n++] = top_of(j, i);
 	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
-	if (f.n < LEVELS_LEAST || j->e->latency || j->incast.rounds)
+	if (f.n < LEVELS_LEAST || j->e->latency || j->e->incast)
 		return;
 	figures_median(&f); /* sorts them */
 	for (size_t k = least; k <= f.n - least; k++) {

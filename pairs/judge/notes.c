@@ -225,12 +225,49 @@ static void note_cpu(struct judgement *j)
 						       .count = lacked, .of = j->e->count});
 }
 
+/* What the senders of a round reach together, as a part of their receiver's port. */
+static void note_incast(struct judgement *j)
+{
+	const struct observation *of = j->e->of, *end = of + j->e->count, *next;
+	struct figures reach = {.of = j->room};
+	double least = INFINITY, senders = 0;
+	struct named worst = {0};
+	uint32_t at = 0;
+
+	for (; of < end && j->e->incast; of = next) { /* those of one receiver are together */
+		double gbps = (double)j->e->player[of->to].port_gbps, sum = 0, n = 0;
+
+		for (next = of; next < end && next->run == of->run && next->slot == of->slot &&
+				next->to == of->to;
+		     next++)
+			if (next->part == PART_LOADED && next->value > 0) {
+				sum += (double)next->value;
+				n++;
+			}
+		if (n < 2 || !(gbps > 0))
+			continue;
+		if (sum / gbps < least) {
+			least = sum / gbps;
+			at = of->to;
+		}
+		senders += n;
+		reach.of[reach.n++] = sum / gbps;
+	}
+	if (!reach.n)
+		return;
+	add_name(j, &worst, at);
+	say_of(j, &worst, (struct statement){PAIRS_INCAST,
+					     .count = (uint32_t)lround(senders / (double)reach.n),
+					     .value = figures_median(&reach)});
+}
+
 void judge_notes(struct judgement *j)
 {
 	note_candidates(j);
 	note_failed(j);
 	note_levels(j);
-	if (!j->incast.rounds)
+	note_incast(j);
+	if (!j->e->incast)
 		note_rails(j);
 	note_network(j);
 	note_expected(j);

@@ -108,19 +108,6 @@ static void put_nothing(struct report *r)
 	    e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
 }
 
-static void put_incast(struct report *r)
-{
-	const struct incast *it = &r->j->incast;
-	const struct incast_round *worst = &it->round[it->worst], *uneven = &it->round[it->uneven];
-
-	put(r, 2, "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
-	    it->senders, 100 * it->reach, it->of_ports ? "the receiver's port" : "the best sum",
-	    worst->sum_gbps, worst->limit_gbps, evidence_name(r->j->e, worst->receiver));
-	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
-	    it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
-	    evidence_name(r->j->e, uneven->least), uneven->least_share);
-}
-
 /* What is missing. */
 static void put_incomplete(struct report *r)
 {
@@ -174,14 +161,14 @@ static void put_totals(struct report *r)
 		text_add(text, sizeof(text), "%u undecided, ", in[HOST_UNDECIDED]);
 	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u runs measured",
 		 in[HOST_NAMED] + in[HOST_SLOW], in[HOST_LOST], j->measured, j->tried);
-	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->incast.rounds; k++)
+	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->e->incast; k++)
 		text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
 			 j->kinds > 1 ? j->kind[k].rail : "",
 			 j->kinds > 1 && *j->kind[k].rail ? ": " : "",
 			 exp(j->e->latency ? -j->kind[k].reach : j->kind[k].reach));
-	if (j->kinds && j->measured && !j->incast.rounds)
+	if (j->kinds && j->measured && !j->e->incast)
 		text_add(text, sizeof(text), j->e->latency ? " us" : " Gb/s");
-	if (j->smallest > 0 && !j->incast.rounds)
+	if (j->smallest > 0 && !j->e->incast)
 		text_add(text, sizeof(text), "; a node that is %.0f %% too slow is seen",
 			 100 * j->smallest);
 	put(r, 2, "%s", text);
@@ -197,8 +184,6 @@ static void put_all(struct report *r)
 			end++;
 		put_code(r, &of[i], end - i);
 	}
-	if (r->j->incast.rounds)
-		put_incast(r);
 	if (!r->j->measured)
 		put_nothing(r);
 	put_incomplete(r);

@@ -51,7 +51,7 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	upper = (struct figures){f.of + f.n / 2, f.n - f.n / 2};
 	margin = fmax(SCREEN_PART * judge_least(j),
 		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
-	if (j->incast.rounds) /* that senders share unevenly is no suspicion */
+	if (j->e->incast) /* that senders share unevenly is no suspicion */
 		margin = -log(STARVES);
 	for (uint32_t i = 0; i < j->players; i++) {
 		double depth = standing_of(j, i, way, middle) - level;
@@ -62,7 +62,7 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	if (middle)
 		return;
 	j->level_best[way] = level;
-	if (j->incast.rounds)
+	if (j->e->incast)
 		return;
 	/* the screen sees what is lower by the margin, and the test what harms */
 	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin + judge_least(j))));
@@ -258,7 +258,7 @@ void judge_screen(struct judgement *j)
 		find_low(j, way, false);
 	if (j->e->latency)
 		find_low(j, SENDS, true);
-	if (!j->incast.rounds) {
+	if (!j->e->incast) {
 		find_at_times(j);
 		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
 			find_falls(j);

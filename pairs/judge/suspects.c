@@ -48,7 +48,7 @@ static bool may_be_of_many(const struct judgement *j, const struct candidate *c)
 static void add_candidate(struct judgement *j, const struct candidate *c)
 {
 	struct statement s = suspect_of(kind_of(j, c), c->player);
-	bool open = c->verdict == VERDICT_OPEN, incast = j->incast.rounds > 0;
+	bool open = c->verdict == VERDICT_OPEN, incast = j->e->incast;
 
 	/* what is seen once must be deeper than what a test proves; a good one starves as well */
 	if (!incast &&
@@ -110,7 +110,7 @@ static void find_pairs(struct judgement *j)
 {
 	struct pair p;
 
-	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->incast.rounds; i++) {
+	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->e->incast; i++) {
 		if (!is_dead(j, &j->e->of[i], &p))
 			continue;
 		if (j->pairs == PAIRS_MAX) {
