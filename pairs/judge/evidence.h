@@ -128,8 +128,7 @@ struct evidence {
 	bool at_once;         /* the user limits how many pairs there are at once */
 	double slot_s;        /* the longest slot; 0: not known */
 	double slot_needed_s; /* that a run would have needed; 0: none */
-	char program[32];     /* of the first run */
-	char schedule[16], title[201];
+	char title[201];
 	uint64_t counts[COUNTS];
 };
 

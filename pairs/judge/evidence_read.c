@@ -41,13 +41,6 @@ static void copy_error(char to[TEXT_BYTES], const struct line *l)
 		text_add(to, TEXT_BYTES, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
 }
 
-/* Copy the text KEY of L to the SIZE bytes at TO, unless there is something. */
-static void copy(char *to, size_t size, const struct line *l, enum line_key key)
-{
-	if (!*to && l->text[key])
-		text_copy(to, size, l->text[key]);
-}
-
 /* Note what RUN measures. Of several answers the first is kept. */
 static void note_what(struct evidence *e, const struct line *l, struct run *run)
 {
@@ -67,7 +60,6 @@ static void note_what(struct evidence *e, const struct line *l, struct run *run)
 	if (run->what)
 		return;
 	e->latency = line_is(l, LINE_unit, "us");
-	copy(e->program, sizeof(e->program), l, LINE_program);
 }
 
 /* Note what a player says of RUN. */
@@ -78,9 +70,10 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 	if (run->what != 0 && run->what != EVIDENCE_NONE)
 		return;
 	run->is_plan |= line_is(l, LINE_schedule, "plan");
-	copy(e->schedule, sizeof(e->schedule), l, LINE_schedule);
-	copy(e->title, sizeof(e->title), l, LINE_title);
-	e->incast |= !e->latency && strncmp(e->schedule, "incast=", 7) == 0;
+	if (!*e->title && l->text[LINE_title])
+		text_copy(e->title, sizeof(e->title), l->text[LINE_title]);
+	e->incast |= run == e->run && !e->latency && l->text[LINE_schedule] &&
+		     strncmp(l->text[LINE_schedule], "incast=", 7) == 0;
 	e->one_way |= run == e->run && !(l->number[LINE_both_ways] > 0) && !isnan(l->number[LINE_both_ways]);
 	e->at_once |= l->number[LINE_at_once] > 0;
 	run->planned = (uint32_t)fmax(run->planned, l->number[LINE_rounds]);

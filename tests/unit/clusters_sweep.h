@@ -282,7 +282,6 @@ static inline void sweep_evidence(const struct sweep *s, struct evidence *e)
 	evidence_init(e);
 	e->latency = c->latency;
 	e->expected = players;
-	snprintf(e->schedule, sizeof(e->schedule), c->quick ? "quick" : "full");
 	names_put(&e->whats, c->latency ? "us write_lat -n 5000" : "gbps write_bw -D 0.5");
 	for (uint32_t i = 0; i < players; i++) {
 		struct sweep_name n = sweep_name(c, i);
