@@ -48,7 +48,7 @@ void judge_compare(struct judgement *j, const struct judgement *before)
 		struct statement s = suspect_of(SUSPECT_WORSE, i);
 		bool compared = false;
 
-		if (at == NAMES_NONE || j->lost[i])
+		if (at == NAMES_NONE || j->player[i].lost)
 			continue;
 		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
 			struct figures is = figures_of(j, i, way, j->room);

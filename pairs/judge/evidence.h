@@ -15,6 +15,7 @@
 
 #include "names.h"
 #include "pairs/hosts.h"
+#include "thresholds.h"
 
 #define EVIDENCE_PLAYERS 65536
 #define EVIDENCE_RUNS    1024
@@ -71,10 +72,15 @@ struct observation {
 	uint8_t part, cause, marks;
 };
 
+/* The way in which a player is in an observation. */
+enum way {
+	SENDS,
+	RECEIVES,
+	WAYS /* both */
+};
+
 struct player {
 	uint32_t host;          /* in struct evidence.hosts */
-	uint32_t kind;          /* the judge's: in struct judgement.kind, */
-	bool lower;             /* and whether it is of the lower of two levels */
 	float port_gbps;        /* the rate of its rail's port; 0: not known */
 	uint32_t missed, slots; /* slots that it could not use, of how many */
 	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
@@ -82,6 +88,13 @@ struct player {
 	uint32_t run, rounds;   /* the last run, or the first that it did not end; what it played of it */
 	bool came, done;        /* it said that it began, and that this run is over */
 	bool ended_early, unended; /* the last: it may have ended in a line that was cut */
+
+	/* Of the judgement: */
+	uint32_t kind, group, candidate; /* their numbers there; NONE */
+	uint32_t near[TEST_NEAR];        /* with whom it is best, or NONE */
+	bool lost;                       /* its figures are not judged */
+	bool lower;                      /* it is of the lower of two levels */
+	float best[WAYS], median[WAYS];  /* of its y; NaN: it has none that count */
 };
 
 /* What each `run` of all players is. */
@@ -158,12 +171,6 @@ void evidence_add(struct evidence *e, const struct observation *o);
 void evidence_came(struct evidence *e, uint32_t player, uint32_t run);
 void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
 		   uint32_t missed);
-
-enum way {
-	SENDS,
-	RECEIVES,
-	WAYS /* both */
-};
 
 /*
  * A walk over the observations of PLAYER in WAY, of those PARTS (bits). A latency is in one

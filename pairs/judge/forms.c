@@ -45,7 +45,7 @@ static json_t *note_json(const struct finding *words)
 static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
 {
 	float middle =
-		j->e->latency ? j->standing[SENDS][player].median : j->standing[way][player].median;
+		j->e->latency ? j->player[player].median[SENDS] : j->player[player].median[way];
 
 	return json_number_or_null(exp((double)middle));
 }

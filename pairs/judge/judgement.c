@@ -3,7 +3,6 @@
 #include "judgement.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/json_memory.h"
 
@@ -31,40 +30,32 @@ static void find_rounds(struct judgement *j)
 	}
 }
 
-/* All lists. */
+/* All lists; and what nothing is known of yet. */
 static int allocate(struct judgement *j)
 {
-	size_t n = (size_t)j->players + 1, figures = (size_t)j->e->count + 3 * n + 64;
+	size_t n = (size_t)j->players + 1;
 
-	j->group = malloc(n * sizeof(*j->group));
-	j->lost = calloc(n, sizeof(*j->lost));
-	j->candidate_of = malloc(n * sizeof(*j->candidate_of));
-	j->near = malloc(n * sizeof(*j->near));
 	j->candidate = malloc(n * sizeof(*j->candidate));
-	j->room = malloc(figures * sizeof(*j->room));
+	j->room = malloc((j->e->count + 3 * n + 64) * sizeof(*j->room));
 	j->host = calloc((size_t)j->e->hosts.count + 1, sizeof(*j->host));
-	for (enum way way = SENDS; way < WAYS; way++) {
-		j->standing[way] = malloc(n * sizeof(**j->standing));
-		if (!j->standing[way])
-			return -1;
-		for (uint32_t i = 0; i < j->players; i++)
-			j->standing[way][i] = (struct standing){NAN, NAN};
+	for (uint32_t i = 0; i < j->players; i++) {
+		struct player *p = &j->player[i];
+
+		p->group = groups_of(j->groups, evidence_host(j->e, i));
+		p->candidate = NONE;
+		p->lost = p->lower = false;
+		p->best[SENDS] = p->best[RECEIVES] = NAN;
+		p->median[SENDS] = p->median[RECEIVES] = NAN;
 	}
-	if (!j->group || !j->lost || !j->candidate_of || !j->near || !j->candidate || !j->room ||
-	    !j->host)
-		return -1;
-	memset(j->candidate_of, 0xff, n * sizeof(*j->candidate_of));
-	for (uint32_t i = 0; i < j->players; i++)
-		j->group[i] = j->groups->names.count ? groups_of(j->groups, evidence_host(j->e, i))
-						     : NONE;
-	return 0;
+	return j->candidate && j->room && j->host ? 0 : -1;
 }
 
 int judgement_init(struct judgement *j, struct evidence *e, const struct groups *groups,
 		   double expected)
 {
 	*j = (struct judgement){
-		.e = e, .groups = groups, .expected = expected, .players = e->names.count};
+		.e = e, .groups = groups, .expected = expected, .players = e->names.count,
+		.player = e->player};
 	if (allocate(j))
 		return -1;
 	find_rounds(j);
@@ -82,11 +73,9 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 
 void judgement_release(struct judgement *j)
 {
-	void *const lists[] = {
-		j->group, j->lost, j->candidate_of,    j->near,        j->candidate,
-		j->room,  j->host, j->standing[SENDS], j->statement, j->standing[RECEIVES]};
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		free(lists[i]);
+	free(j->candidate);
+	free(j->room);
+	free(j->host);
+	free(j->statement);
 	*j = (struct judgement){0};
 }

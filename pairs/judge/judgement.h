@@ -10,7 +10,6 @@
 #include "evidence.h"
 #include "finding/finding.h"
 #include "ranks.h"
-#include "thresholds.h"
 
 #define NONE      UINT32_MAX
 #define KINDS_MAX 256
@@ -26,11 +25,6 @@ struct kind {
 	bool lower;
 	uint32_t players;
 	double reach; /* what its pairs reach: of a rate the logarithm, of a latency its negative */
-};
-
-/* What a PLAYER's figures are in a direction: at best, and in the middle; NaN: none. */
-struct standing {
-	float best, median;
 };
 
 enum verdict {
@@ -100,17 +94,13 @@ struct judgement {
 	struct evidence *e; /* lent; the y of its observations and its kinds are set */
 	const struct groups *groups;
 	double expected;  /* what a pair must reach, in Gb/s; 0: not given */
-	uint32_t players; /* as all below, of which the lists are owned */
-	uint32_t *group;  /* of each player: a group or NONE */
-	bool *lost;       /* whose figures are not judged */
+	struct player *player; /* those of E */
+	uint32_t players;
 	struct kind kind[KINDS_MAX];
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
-	struct standing *standing[WAYS];
 	double level_best[WAYS];       /* what most players reach at best */
-	uint32_t *candidate_of;        /* of each player: its number in CANDIDATE, or NONE */
-	uint32_t (*near)[TEST_NEAR];   /* of each player: with whom it is best, or NONE */
-	struct candidate *candidate;   /* the worst first */
+	struct candidate *candidate;   /* owned, as all lists below are; the worst first */
 	uint32_t candidates, left_out; /* of few players, behind them: those that are references */
 	uint32_t tests;                /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
@@ -206,13 +196,13 @@ static inline double judge_least(const struct judgement *j)
 /* True if O has a figure to judge: both ends had their CPU, and neither is lost. */
 static inline bool judge_counts(const struct judgement *j, const struct observation *o)
 {
-	return !isnan(o->y) && !j->lost[o->from] && !j->lost[o->to];
+	return !isnan(o->y) && !j->player[o->from].lost && !j->player[o->to].lost;
 }
 
 /* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
 static inline double judge_y(const struct judgement *j, const struct observation *o)
 {
-	if (o->cause && o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to])
+	if (o->cause && o->cause != FAILED_MISSED && !j->player[o->from].lost && !j->player[o->to].lost)
 		return FAILED;
 	return judge_counts(j, o) ? (double)o->y : NAN;
 }
@@ -220,8 +210,8 @@ static inline double judge_y(const struct judgement *j, const struct observation
 /* True if a run with WITH tells of PLAYER: a partner whose port is slower hides what it lacks. */
 static inline bool judge_tells(const struct judgement *j, uint32_t player, uint32_t with)
 {
-	return !(j->kind[j->e->player[with].kind].reach <
-		 j->kind[j->e->player[player].kind].reach - LEAST_RATE);
+	return !(j->kind[j->player[with].kind].reach <
+		 j->kind[j->player[player].kind].reach - LEAST_RATE);
 }
 
 /* Candidates that are tested; more of them are no exceptions, and nobody is named before a test. */
@@ -239,7 +229,7 @@ static inline bool judge_is_blind(const struct judgement *j)
 /* By the test: what such a player reaches says nothing of its group, nor of the network. */
 static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->candidate_of[player];
+	uint32_t at = j->player[player].candidate;
 
 	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
 			      j->candidate[at].verdict == VERDICT_TIMES);
@@ -248,14 +238,14 @@ static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 /* What Y, of PLAYER's kind, is in the evidence's unit. */
 static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
 {
-	y += j->kind[j->e->player[player].kind].reach;
+	y += j->kind[j->player[player].kind].reach;
 	return exp(j->e->latency ? -y : y);
 }
 
 /* Players of two groups, or of one that is not known. */
 static inline bool judge_is_apart(const struct judgement *j, uint32_t a, uint32_t b)
 {
-	return j->group[a] == NONE || j->group[a] != j->group[b];
+	return j->player[a].group == NONE || j->player[a].group != j->player[b].group;
 }
 
 /* True if a group that is slow with others can be told from these: there is a third one. */
@@ -271,7 +261,7 @@ static inline bool judge_may_share(const struct judgement *j, const struct candi
 	return b->verdict >= VERDICT_PLACE || (b->verdict == VERDICT_OPEN && b->depth < 0) ||
 	       !judge_is_apart(j, a->player, b->player) ||
 	       (j->e->latency &&
-		j->group[a->player] == NONE); /* a far rack's hosts are candidates */
+		j->player[a->player].group == NONE); /* a far rack's hosts are candidates */
 }
 
 /* True if A and B are near to each other: in one group; if groups are not known, at best there. */

@@ -51,7 +51,7 @@ static double share_of(const struct judgement *j, uint32_t player)
 	double n = 0, k = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
-		if (!j->lost[w.with] && w.is->cause != FAILED_MISSED) {
+		if (!j->player[w.with].lost && w.is->cause != FAILED_MISSED) {
 			n++;
 			k += w.is->cause > 0;
 		}
@@ -72,19 +72,19 @@ static void explain(struct judgement *j)
 
 		most = 0;
 		for (uint32_t i = 0; i < j->players; i++) {
-			share[i] = j->lost[i] ? 0 : share_of(j, i);
+			share[i] = j->player[i].lost ? 0 : share_of(j, i);
 			most = fmax(most, share[i]);
 		}
 		if (most < LOST_HARDLY)
 			return;
 		for (uint32_t i = 0; i < j->players; i++)
-			j->lost[i] |= share[i] >= most;
+			j->player[i].lost |= share[i] >= most;
 		for (uint32_t i = 0; i < j->players; i++)
-			if (!j->lost[i])
+			if (!j->player[i].lost)
 				left.of[left.n++] = share_of(j, i);
 		if (!(figures_median(&left) < most / 2)) {
 			for (uint32_t i = 0; i < j->players; i++)
-				j->lost[i] &= share[i] < most;
+				j->player[i].lost &= share[i] < most;
 			return;
 		}
 	} while (true);
@@ -93,7 +93,7 @@ static void explain(struct judgement *j)
 static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
 				 bool came, bool unusable)
 {
-	const struct player *p = &j->e->player[player];
+	const struct player *p = &j->player[player];
 
 	if (came && !p->came && !t->measured)
 		return SUSPECT_NEVER_CAME;
@@ -120,18 +120,18 @@ static void find_lost(struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct tally t = tally_of(j, i);
 
-		j->lost[i] = kind_of(j, i, &t, came, false) != FINDING_CODES;
+		j->player[i].lost = kind_of(j, i, &t, came, false) != FINDING_CODES;
 	}
 	if (figures > GOOD_LEAST * j->e->count && j->players > 2)
 		explain(j);
 	for (uint32_t i = 0; i < j->players; i++) {
-		const struct player *p = &j->e->player[i];
+		const struct player *p = &j->player[i];
 		const struct tally t = tally_of(j, i);
-		struct statement s = suspect_of(kind_of(j, i, &t, came, j->lost[i]), i);
+		struct statement s = suspect_of(kind_of(j, i, &t, came, j->player[i].lost), i);
 
 		j->unended += p->unended;
-		j->lost[i] = s.code != FINDING_CODES;
-		if (!j->lost[i])
+		j->player[i].lost = s.code != FINDING_CODES;
+		if (!j->player[i].lost)
 			continue;
 		s.tested = true;
 		s.count = t.failed;
@@ -168,7 +168,7 @@ static void find_clocks(struct judgement *j)
 
 		s.value = ahead_of(j, i);
 		s.tested = s.sends = s.receives = true;
-		if (!isnan(s.value) && !j->lost[i])
+		if (!isnan(s.value) && !j->player[i].lost)
 			statements_add(j, &s);
 	}
 	off = j->statements - first;
@@ -187,11 +187,11 @@ static void find_late(struct judgement *j)
 	uint32_t late = 0;
 
 	for (uint32_t i = 0; i < j->players; i++)
-		late += j->e->player[i].missed > 0;
+		late += j->player[i].missed > 0;
 	for (uint32_t i = 0; i < j->players && late <= MISSED_MANY * j->players; i++) {
-		const struct player *p = &j->e->player[i];
+		const struct player *p = &j->player[i];
 
-		j->lost[i] |= p->missed > p->slots * MISSED_MANY;
+		j->player[i].lost |= p->missed > p->slots * MISSED_MANY;
 	}
 }
 

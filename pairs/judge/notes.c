@@ -37,12 +37,6 @@ static void say_of(struct judgement *j, const struct named *named, struct statem
 	statements_add(j, &s);
 }
 
-static bool is_in_place(const struct judgement *j, const struct candidate *c)
-{
-	return c->verdict == VERDICT_PLACE &&
-	       (j->group[c->player] == NONE || !judge_tells_groups(j));
-}
-
 /* The test could not tell, or had too many before it; or before the test there are too many. */
 static bool is_undecided(const struct judgement *j, const struct candidate *c)
 {
@@ -53,8 +47,7 @@ static bool is_undecided(const struct judgement *j, const struct candidate *c)
 	return !c->falls && (c->verdict == VERDICT_UNCLEAR || open);
 }
 
-/* Candidates of whom nobody can tell; and those who are low with far ones only, where no groups say
- * with whom they share a place. */
+/* Candidates of whom nobody can tell; and those who are low with far ones only: they share a place. */
 static void note_candidates(struct judgement *j)
 {
 	struct named undecided = {0}, place = {0};
@@ -62,20 +55,22 @@ static void note_candidates(struct judgement *j)
 	uint32_t places = 0;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
-		places += is_in_place(j, &j->candidate[i]);
+		places += j->candidate[i].verdict == VERDICT_PLACE;
 	for (uint32_t i = 0; i < j->candidates + j->left_out; i++) {
 		const struct candidate *c = &j->candidate[i];
 
-		if (is_undecided(j, c) || (is_in_place(j, c) && places == 1))
+		if (is_undecided(j, c) || (c->verdict == VERDICT_PLACE && places == 1))
 			add_name(j, &undecided, c->player);
-		else if (is_in_place(j, c)) {
+		else if (c->verdict == VERDICT_PLACE) {
 			add_name(j, &place, c->player);
 			part += exp(c->y - c->control);
 		}
 	}
-	/* two have only each other, and maybe the rate of their ports */
-	for (uint32_t i = 0; i < j->players && j->players == 2 && j->measured; i++)
-		if (!(j->expected > 0) && (j->e->latency || !(j->e->player[i].port_gbps > 0)))
+	/* two have only each other, and maybe the rate of their ports; others may have no like */
+	for (uint32_t i = 0; i < j->players && j->measured; i++)
+		if ((j->players == 2 && !(j->expected > 0) &&
+		     (j->e->latency || !(j->player[i].port_gbps > 0))) ||
+		    (!j->player[i].lost && isnan(j->kind[j->player[i].kind].reach)))
 			add_name(j, &undecided, i);
 	if (undecided.count)
 		say_of(j, &undecided, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
@@ -122,7 +117,7 @@ static void note_levels(struct judgement *j)
 	struct named lower = {0};
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (j->e->player[i].lower)
+		if (j->player[i].lower)
 			add_name(j, &lower, i);
 	if (lower.count)
 		say_of(j, &lower, (struct statement){PAIRS_LEVELS,
@@ -191,9 +186,9 @@ static void note_slots(struct judgement *j)
 	uint32_t missed = 0;
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (j->e->player[i].missed) {
+		if (j->player[i].missed) {
 			add_name(j, &late, i);
-			missed += j->e->player[i].missed;
+			missed += j->player[i].missed;
 		}
 	if (missed)
 		say_of(j, &late, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN,
@@ -215,7 +210,7 @@ static void note_cpu(struct judgement *j)
 			figures += judge_counts(j, w.is);
 			tried += !w.is->cause;
 		}
-		if (4 * figures <= tried && !j->lost[i])
+		if (4 * figures <= tried && !j->player[i].lost)
 			add_name(j, &without, i);
 	}
 	if (lacked)
@@ -235,7 +230,7 @@ static void note_incast(struct judgement *j)
 	uint32_t at = 0;
 
 	for (; of < end && j->e->incast; of = next) { /* those of one receiver are together */
-		double gbps = (double)j->e->player[of->to].port_gbps, sum = 0, n = 0;
+		double gbps = (double)j->player[of->to].port_gbps, sum = 0, n = 0;
 
 		for (next = of; next < end && next->run == of->run && next->slot == of->slot &&
 				next->to == of->to;

@@ -62,7 +62,7 @@ static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
 
 static uint32_t host_of(const struct plan *p, uint32_t player)
 {
-	return p->j->e->player[player].host;
+	return p->j->player[player].host;
 }
 
 static bool is_free(const struct plan *p, uint32_t player)
@@ -106,8 +106,8 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
-		bool alone = j->candidate_of[m->from] != NONE && j->candidate_of[m->to] == NONE;
-		uint32_t group = *part == 't' && alone ? j->group[m->from] : NONE;
+		bool alone = j->player[m->from].candidate != NONE && j->player[m->to].candidate == NONE;
+		uint32_t group = *part == 't' && alone ? j->player[m->from].group : NONE;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
@@ -128,7 +128,7 @@ static void match_hosts(struct plan *p, uint32_t a, uint32_t b)
 
 	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
 		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
-			if (can_meet(p, i, k) && !p->j->lost[i] && !p->j->lost[k])
+			if (can_meet(p, i, k) && !p->j->player[i].lost && !p->j->player[k].lost)
 				want(p, i, k, draw(p, 2));
 }
 
@@ -138,10 +138,10 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 	const struct judgement *j = p->j;
 
 	for (uint32_t i = 0, k = 0; i < j->players; i++) {
-		if (j->group[i] != a || j->lost[i] || !is_free(p, i))
+		if (j->player[i].group != a || j->player[i].lost || !is_free(p, i))
 			continue;
 		while (k < j->players &&
-		       (j->group[k] != b || j->lost[k] || !is_free(p, k) || !can_meet(p, i, k)))
+		       (j->player[k].group != b || j->player[k].lost || !is_free(p, k) || !can_meet(p, i, k)))
 			k++;
 		if (k == j->players)
 			return;
@@ -303,7 +303,7 @@ static void plan_tests(struct plan *p)
 	uint32_t left = judge_most(j);
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (!j->lost[i] && j->candidate_of[i] == NONE)
+		if (!j->player[i].lost && j->player[i].candidate == NONE)
 			p->reference[p->references++] = i;
 	shuffle(p, p->reference, p->references);
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {

@@ -162,7 +162,8 @@ static void put_totals(struct report *r)
 	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u runs measured",
 		 in[HOST_NAMED] + in[HOST_SLOW], in[HOST_LOST], j->measured, j->tried);
 	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->e->incast; k++)
-		text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
+		if (!isnan(j->kind[k].reach))
+			text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
 			 j->kinds > 1 ? j->kind[k].rail : "",
 			 j->kinds > 1 && *j->kind[k].rail ? ": " : "",
 			 exp(j->e->latency ? -j->kind[k].reach : j->kind[k].reach));

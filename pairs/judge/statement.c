@@ -65,10 +65,10 @@ void statements_merge(struct judgement *j, uint32_t first)
 		qsort(of + first, j->statements - first, sizeof(*of), by_player);
 	for (uint32_t i = first; i < j->statements; i += count) {
 		struct statement worst = of[i];
-		uint32_t host = j->e->player[worst.a].host;
+		uint32_t host = j->player[worst.a].host;
 
 		for (count = 1; i + count < j->statements && of[i + count].code == worst.code &&
-				j->e->player[of[i + count].a].host == host;
+				j->player[of[i + count].a].host == host;
 		     count++)
 			if (part_of(&of[i + count]) < part_of(&worst))
 				worst = of[i + count];
@@ -138,7 +138,7 @@ void statement_words(struct finding *to, const struct judgement *j, const struct
 
 static void set_host(const struct judgement *j, uint32_t player, enum host_state state)
 {
-	uint8_t *to = &j->host[j->e->player[player].host];
+	uint8_t *to = &j->host[j->player[player].host];
 
 	*to = (uint8_t)(*to > state ? *to : state);
 }
@@ -150,11 +150,11 @@ void judge_states(struct judgement *j)
 	memset(j->host, HOST_UNDECIDED, j->e->hosts.count);
 	memset(j->hosts_in, 0, sizeof(j->hosts_in));
 	for (uint32_t i = 0; i < j->players; i++)
-		if (!isnan(j->standing[SENDS][i].best) || !isnan(j->standing[RECEIVES][i].best))
+		if (!isnan(j->player[i].best[SENDS]) || !isnan(j->player[i].best[RECEIVES]))
 			set_host(j, i, HOST_GOOD);
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->candidate[i].verdict == VERDICT_UNCLEAR)
-			j->host[j->e->player[j->candidate[i].player].host] = HOST_UNDECIDED;
+			j->host[j->player[j->candidate[i].player].host] = HOST_UNDECIDED;
 	for (uint32_t i = 0; i < j->statements; i++) {
 		const struct statement *s = &j->statement[i];
 

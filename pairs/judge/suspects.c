@@ -24,11 +24,11 @@ static void see(const struct judgement *j, const struct candidate *c, struct sta
 	enum way worst = SENDS;
 
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		if (j->standing[way][c->player].best < j->standing[worst][c->player].best)
+		if (j->player[c->player].best[way] < j->player[c->player].best[worst])
 			worst = way;
 	s->sends = worst == SENDS || j->e->latency;
 	s->receives = worst == RECEIVES || j->e->latency;
-	s->value = judge_unit(j, c->player, (double)j->standing[worst][c->player].best);
+	s->value = judge_unit(j, c->player, (double)j->player[c->player].best[worst]);
 	s->normal = judge_unit(j, c->player, j->level_best[worst]);
 }
 
@@ -81,7 +81,7 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 
 static bool is_candidate(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->candidate_of[player];
+	uint32_t at = j->player[player].candidate;
 
 	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
 }
@@ -165,12 +165,12 @@ static double usual_rate(const struct judgement *j, const char *rail)
 static void find_ports(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++) {
-		const struct kind *k = &j->kind[j->e->player[i].kind];
+		const struct kind *k = &j->kind[j->player[i].kind];
 		uint32_t all = hosts_with(j, k->rail, 0, true);
 		uint32_t like = hosts_with(j, k->rail, k->gbps, false);
 		struct statement s = suspect_of(SUSPECT_PORT, i);
 
-		s.value = (double)j->e->player[i].port_gbps;
+		s.value = (double)j->player[i].port_gbps;
 		s.normal = usual_rate(j, k->rail);
 		s.tested = true;
 		if (s.value > 0 && s.value < s.normal && like < fmax(2, LEVEL_SHARE * all))

@@ -76,8 +76,8 @@ static struct bench make_bench(struct work *w)
 
 static bool is_control(const struct judgement *j, const struct observation *o)
 {
-	return o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
-	       j->candidate_of[o->to] == NONE;
+	return o->part == PART_CONTROL && j->player[o->from].candidate == NONE &&
+	       j->player[o->to].candidate == NONE;
 }
 
 /* What far and near controls have in the middle, if there are enough of both. */
@@ -124,7 +124,7 @@ static struct bench collect(struct work *w, struct candidate *c, enum way way)
 		struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
 
 		for (tests = 0; walk_next(&k);) {
-			if (j->candidate_of[k.with] != NONE)
+			if (j->player[k.with].candidate != NONE)
 				continue;
 			tests++;
 			if (judge_tells(j, c->player, k.with) >= tells)
@@ -272,8 +272,8 @@ static void find_places(struct work *w)
 			bool together;
 			uint32_t met;
 
-			if (j->e->player[a->player].host ==
-				    j->e->player[j->candidate[k].player].host ||
+			if (j->player[a->player].host ==
+				    j->player[j->candidate[k].player].host ||
 			    a->verdict < VERDICT_PLACE)
 				continue;
 			together = are_good_together(w, a->player, j->candidate[k].player, &met);
