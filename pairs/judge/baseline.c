@@ -41,12 +41,11 @@ static bool is_worse(const struct judgement *j, struct figures *is, struct figur
 void judge_compare(struct judgement *j, const struct judgement *before)
 {
 	uint32_t first = j->statements;
+	bool any = false;
 
-	j->has_baseline = true;
 	for (uint32_t i = 0; i < j->players; i++) {
 		uint32_t at = names_find(&before->e->names, evidence_name(j->e, i));
 		struct statement s = suspect_of(SUSPECT_WORSE, i);
-		bool compared = false;
 
 		if (at == NAMES_NONE || j->player[i].lost)
 			continue;
@@ -56,14 +55,15 @@ void judge_compare(struct judgement *j, const struct judgement *before)
 
 			if (is.n < FEW_LEAST || was.n < FEW_LEAST)
 				continue;
-			compared = true;
+			any = true;
 			*(way == SENDS ? &s.sends : &s.receives) = is_worse(j, &is, &was, &s);
 		}
 		s.tested = true;
-		j->compared += compared;
 		if (s.sends || s.receives)
 			statements_add(j, &s);
 	}
 	statements_merge(j, first);
+	if (!any)
+		statements_add(j, &(struct statement){PAIRS_NOT_COMPARED, FINDING_WARN, FINDING_MAY_BE});
 	judge_states(j);
 }

@@ -83,16 +83,6 @@ static json_t *drain_json(const struct judgement *j)
 	return hosts;
 }
 
-/* What is missing, or null. */
-static json_t *incomplete_json(const struct judgement *j)
-{
-	if (!j->planned_rounds && !j->unnamed && !j->unended)
-		return json_null();
-	return json_pack("{s:i, s:i, s:i, s:i}", "rounds", j->planned_rounds, "rounds_played",
-			 j->played_rounds, "players_unnamed", j->unnamed, "players_unended",
-			 j->unended);
-}
-
 char *judge_json(const struct judgement *j)
 {
 	json_t *suspects = json_array(), *notes = json_array();
@@ -115,15 +105,13 @@ char *judge_json(const struct judgement *j)
 		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:s*}",
+		"s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
 		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "normal",
 		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
-		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
-		incomplete_json(j), "compared",
-		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
+		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "suspects", suspects,
 		"candidates", tested, "drain", drain_json(j), "notes", notes, "players", players,
 		"title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));

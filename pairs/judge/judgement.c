@@ -6,28 +6,13 @@
 
 #include "proto/json_memory.h"
 
-/* Find the first run that did not come to its end, and count players that no line names. */
-static void find_rounds(struct judgement *j)
+static void count_runs(struct judgement *j)
 {
-	const struct evidence *e = j->e;
-
-	if (e->expected > e->names.count)
-		j->unnamed = e->expected - e->names.count;
-	for (uint32_t i = 0; i < e->runs.count && !j->planned_rounds; i++) {
-		const struct run *run = &e->run[i];
-		uint32_t played = run->done ? run->played : run->seen;
-
-		if (!run->planned || !run->came || (run->done && played >= run->planned))
-			continue;
-		j->planned_rounds = run->planned;
-		j->played_rounds = played < run->planned ? played : run->planned;
-	}
-	for (uint32_t i = 0; i < e->count; i++) {
-		bool screen = PARTS_SCREEN >> e->of[i].part & 1;
-
-		j->tried += screen;
-		j->measured += screen && !e->of[i].cause;
-	}
+	for (uint32_t i = 0; i < j->e->count; i++)
+		if (PARTS_SCREEN >> j->e->of[i].part & 1) {
+			j->tried++;
+			j->measured += !j->e->of[i].cause;
+		}
 }
 
 /* All lists; and what nothing is known of yet. */
@@ -58,7 +43,7 @@ int judgement_init(struct judgement *j, struct evidence *e, const struct groups 
 		.player = e->player};
 	if (allocate(j))
 		return -1;
-	find_rounds(j);
+	count_runs(j);
 	judge_lost(j);
 	judge_kinds(j);
 	judge_screen(j);

@@ -113,9 +113,6 @@ struct judgement {
 	uint8_t *host; /* of each host: enum host_state */
 	uint32_t hosts_in[HOST_STATES];
 	uint32_t measured, tried; /* observations of the screen */
-	uint32_t played_rounds, planned_rounds, unnamed, unended;
-	bool has_baseline;
-	uint32_t compared;
 };
 
 /*
@@ -136,7 +133,7 @@ void judge_name_suspects(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
 
-/* Add those who reach less than in BEFORE, and count what was compared. */
+/* Add those who reach less than in BEFORE. */
 void judge_compare(struct judgement *j, const struct judgement *before);
 
 /* After the last rule: put the worst first, and find what is known of each host. */

@@ -129,7 +129,6 @@ static void find_lost(struct judgement *j)
 		const struct tally t = tally_of(j, i);
 		struct statement s = suspect_of(kind_of(j, i, &t, came, j->player[i].lost), i);
 
-		j->unended += p->unended;
 		j->player[i].lost = s.code != FINDING_CODES;
 		if (!j->player[i].lost)
 			continue;

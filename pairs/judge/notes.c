@@ -256,6 +256,38 @@ static void note_incast(struct judgement *j)
 					     .value = figures_median(&reach)});
 }
 
+/* What is missing: the rest of a run, players, the ends of some; and of which slots runs need. */
+static void note_incomplete(struct judgement *j)
+{
+	const struct evidence *e = j->e;
+	struct named needed = {.count = e->slot_needed_s > 0};
+	uint32_t unended = 0;
+
+	for (uint32_t i = 0; i < e->runs.count; i++) {
+		const struct run *run = &e->run[i];
+		uint32_t played = run->done ? run->played : run->seen;
+
+		if (!run->planned || !run->came || (run->done && played >= run->planned))
+			continue;
+		statements_add(j, &(struct statement){PAIRS_CUT, FINDING_WARN, FINDING_MAY_BE,
+						      .count = played < run->planned ? played : run->planned,
+						      .of = run->planned});
+		break;
+	}
+	for (uint32_t i = 0; i < j->players; i++)
+		unended += j->player[i].unended;
+	if (unended)
+		statements_add(j, &(struct statement){PAIRS_UNENDED, FINDING_WARN, FINDING_MAY_BE,
+						      .count = unended});
+	if (e->expected > e->names.count)
+		statements_add(j, &(struct statement){PAIRS_UNNAMED, FINDING_WARN,
+						      .count = e->expected - e->names.count,
+						      .of = e->expected});
+	text_add(needed.text, sizeof(needed.text), "%.1f", e->slot_needed_s);
+	if (needed.count)
+		say_of(j, &needed, (struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN});
+}
+
 void judge_notes(struct judgement *j)
 {
 	note_candidates(j);
@@ -271,4 +303,5 @@ void judge_notes(struct judgement *j)
 		statements_add(j, &(struct statement){PAIRS_CANNOT_TELL, FINDING_WARN,
 						      FINDING_CANNOT_TELL, .value = j->smallest});
 	note_slots(j);
+	note_incomplete(j);
 }

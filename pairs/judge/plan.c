@@ -50,13 +50,17 @@ static uint32_t draw(struct plan *p, uint32_t n)
 	return (uint32_t)(z >> 33) % n;
 }
 
-static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
+/* Shuffle the N elements of SIZE bytes, 16 at most, at LIST. */
+static void shuffle(struct plan *p, void *list, uint32_t n, size_t size)
 {
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = draw(p, i), was = list[i - 1];
+	char *at = list, was[16];
 
-		list[i - 1] = list[k];
-		list[k] = was;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = draw(p, i);
+
+		memcpy(was, at + (i - 1) * size, size);
+		memcpy(at + (i - 1) * size, at + k * size, size);
+		memcpy(at + k * size, was, size);
 	}
 }
 
@@ -170,7 +174,7 @@ static void plan_screen(struct plan *p)
 	for (uint32_t m = 0; m < times; m++) {
 		for (uint32_t i = 0; i < hosts; i++)
 			p->list[i] = i;
-		shuffle(p, p->list, hosts);
+		shuffle(p, p->list, hosts, sizeof(*p->list));
 		for (uint32_t i = 0; i + 1 < hosts; i += few ? 1 : 2)
 			for (uint32_t k = i + 1; k < (few ? hosts : i + 2); k++)
 				match_hosts(p, p->list[i], p->list[k]);
@@ -202,7 +206,7 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 			    judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
-	shuffle(p, p->list, n);
+	shuffle(p, p->list, n, sizeof(*p->list));
 	return n;
 }
 
@@ -250,7 +254,7 @@ static void match_bad(struct plan *p, const struct candidate *slow)
 			    !have_met(j, slow->player, c->player))
 				p->list[n++] = c->player;
 		}
-		shuffle(p, p->list + placed, n - placed);
+		shuffle(p, p->list + placed, n - placed, sizeof(*p->list));
 	}
 	for (uint32_t k = 0; k < n && k < most; k++)
 		want(p, slow->player, p->list[k], k & 1);
@@ -305,7 +309,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (!j->player[i].lost && j->player[i].candidate == NONE)
 			p->reference[p->references++] = i;
-	shuffle(p, p->reference, p->references);
+	shuffle(p, p->reference, p->references, sizeof(*p->list));
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct candidate *c = &j->candidate[i];
 		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&
@@ -324,13 +328,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->candidate[i].verdict == VERDICT_SLOW)
 			match_bad(p, &j->candidate[i]);
-	for (uint32_t i = p->matches; i > 1; i--) {
-		uint32_t k = draw(p, i);
-		struct match was = p->match[i - 1];
-
-		p->match[i - 1] = p->match[k];
-		p->match[k] = was;
-	}
+	shuffle(p, p->match, p->matches, sizeof(*p->match));
 	fill_tests(p);
 }
 

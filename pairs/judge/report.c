@@ -108,27 +108,6 @@ static void put_nothing(struct report *r)
 	    e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
 }
 
-/* What is missing. */
-static void put_incomplete(struct report *r)
-{
-	const struct judgement *j = r->j;
-
-	if (j->planned_rounds)
-		put(r, 2, "incomplete: a run ended in round %u of %u; the rest is not judged",
-		    j->played_rounds, j->planned_rounds);
-	if (j->unnamed)
-		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected,
-		    j->unnamed);
-	if (j->unended)
-		put(r, 2, "incomplete: lines are missing; %u players did not say that they ended",
-		    j->unended);
-	if (j->has_baseline && !j->compared)
-		put(r, 2, "not compared with the baseline: no node or rail has figures in both");
-	if (j->e->slot_needed_s > 0)
-		put(r, 2, "the slots were too short for some runs: use --slot %.1f",
-		    j->e->slot_needed_s);
-}
-
 /* What became of the candidates. */
 static void put_tested(struct report *r)
 {
@@ -187,7 +166,6 @@ static void put_all(struct report *r)
 	}
 	if (!r->j->measured)
 		put_nothing(r);
-	put_incomplete(r);
 	put_tested(r);
 	put_totals(r);
 }

@@ -169,12 +169,13 @@ void judge_states(struct judgement *j)
 
 int judge_status(const struct judgement *j)
 {
-	bool fault = false, unclear = j->planned_rounds || j->unended ||
-				      (j->has_baseline && !j->compared);
+	bool fault = false, unclear = false;
 
-	if (!j->measured || j->unnamed || j->hosts_in[HOST_LOST])
+	if (!j->measured || j->hosts_in[HOST_LOST])
 		return FAULT_PEER;
 	for (uint32_t i = 0; i < j->statements; i++) {
+		if (j->statement[i].code == PAIRS_UNNAMED)
+			return FAULT_PEER;
 		fault |= j->statement[i].level == FINDING_FAULT;
 		unclear |= j->statement[i].strength != FINDING_IS;
 	}

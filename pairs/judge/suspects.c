@@ -131,47 +131,24 @@ static void find_pairs(struct judgement *j)
 	}
 }
 
-/* How many hosts have a port of RAIL at GBPS; ANY: how many have a rate there. */
-static uint32_t hosts_with(const struct judgement *j, const char *rail, double gbps, bool any)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < j->kinds; k++)
-		if (strcmp(j->kind[k].rail, rail) == 0 && j->kind[k].gbps > 0 &&
-		    (any || j->kind[k].gbps == gbps))
-			n += j->kind[k].players;
-	return n;
-}
-
-/* The rate that most hosts have on RAIL. */
-static double usual_rate(const struct judgement *j, const char *rail)
-{
-	uint32_t most = 0;
-	double usual = 0;
-
-	for (uint32_t k = 0; k < j->kinds; k++) {
-		uint32_t n = hosts_with(j, rail, j->kind[k].gbps, false);
-
-		if (strcmp(j->kind[k].rail, rail) == 0 && n > most) {
-			most = n;
-			usual = j->kind[k].gbps;
-		}
-	}
-	return usual;
-}
-
 /* A port that is slower than the same one of most hosts, where few have that: half its lanes, or a
  * cable that cannot do more. No measurement is needed. */
 static void find_ports(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++) {
-		const struct kind *k = &j->kind[j->player[i].kind];
-		uint32_t all = hosts_with(j, k->rail, 0, true);
-		uint32_t like = hosts_with(j, k->rail, k->gbps, false);
+		const struct kind *own = &j->kind[j->player[i].kind];
 		struct statement s = suspect_of(SUSPECT_PORT, i);
+		uint32_t all = 0, like = 0, most = 0;
 
-		s.value = (double)j->player[i].port_gbps;
-		s.normal = usual_rate(j, k->rail);
+		for (const struct kind *k = j->kind; k < j->kind + j->kinds; k++) {
+			if (strcmp(k->rail, own->rail) != 0 || !(k->gbps > 0))
+				continue;
+			all += k->players;
+			like += k->gbps == own->gbps ? k->players : 0;
+			s.normal = k->players > most ? k->gbps : s.normal;
+			most = k->players > most ? k->players : most;
+		}
+		s.value = own->gbps;
 		s.tested = true;
 		if (s.value > 0 && s.value < s.normal && like < fmax(2, LEVEL_SHARE * all))
 			statements_add(j, &s);

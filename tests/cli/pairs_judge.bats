@@ -92,7 +92,7 @@ until_decided() {
 	[[ ! -s plan ]] || played plan 1790000200-1 none | jq -c 'select(.kind != "done" or .host != "n7")' >>lines
 	judge --suspects hosts lines
 	((status == 77)) && [[ ! -s hosts ]]
-	says '1 players did not say that they ended'
+	says '1 player did not say that they ended'
 }
 
 @test "what a slow node takes from the average is not the network's" {
@@ -100,7 +100,7 @@ until_decided() {
 	made_pairs 6 "$slow" >lines
 	until_decided "$slow"
 	judge --json --plan plan --suspects hosts lines
-	[[ ! -s plan && $(<hosts) == n3 && $(jq -c .notes <<<"$output") == '[]' ]]
+	[[ ! -s plan && $(<hosts) == n3 && $(jq -c '.notes | map(.kind) - ["unnamed"]' <<<"$output") == '[]' ]]
 }
 
 @test "runs that fail everywhere are nobody's: two halves that do not reach each other" {
