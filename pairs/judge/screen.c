@@ -11,7 +11,7 @@
 
 #include "judgement.h"
 
-#define FEW_HOSTS    8 /* the screen of so few has too few partners: the worst is always tested */
+#define FEW_HOSTS    8 /* of so few most are needed as references */
 #define ROUNDS_LEAST 6 /* before halves of them tell who falls */
 
 static double standing_of(const struct judgement *j, uint32_t player, enum way way, bool middle)
@@ -224,22 +224,6 @@ double judge_loaded(const struct judgement *j)
 	return sum / n / exp(alone);
 }
 
-/* Of few hosts the one that reaches least. */
-static void find_worst(struct judgement *j)
-{
-	double least = INFINITY;
-	uint32_t at = NONE;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			if ((double)j->player[i].best[way] < least) {
-				least = (double)j->player[i].best[way];
-				at = i;
-			}
-	if (at != NONE && j->players > 2 && j->players <= FEW_HOSTS && !j->candidates)
-		add_candidate(j, at, 0);
-}
-
 void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
@@ -254,7 +238,6 @@ void judge_screen(struct judgement *j)
 		find_at_times(j);
 		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
 			find_falls(j);
-		find_worst(j);
 	}
 	order_candidates(j);
 	find_near(j);
