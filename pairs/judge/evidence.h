@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "names.h"
 #include "pairs/hosts.h"
+#include "pairs/names.h"
 #include "thresholds.h"
 
 #define EVIDENCE_PLAYERS 65536

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "evidence.h"
-#include "pairs/grow.h"
-#include "pairs/hosts.h"
-#include "pairs/lines.h"
+#include "grow.h"
+#include "hosts.h"
+#include "lines.h"
 #include "proto/json_memory.h"
+#include "schedule.h"
 
 uint32_t names_find(const struct names *n, const char *text)
 {
@@ -72,8 +72,8 @@ int groups_put(struct groups *g, const char *group, const char *host)
 
 	if (!g->names.limit) {
 		names_init(&g->names, GROUPS_MAX);
-		names_init(&g->hosts, EVIDENCE_PLAYERS);
-		g->of = calloc(EVIDENCE_PLAYERS, sizeof(*g->of));
+		names_init(&g->hosts, SCHEDULE_HOSTS_MAX);
+		g->of = calloc(SCHEDULE_HOSTS_MAX, sizeof(*g->of));
 		if (!g->of)
 			json_memory_lacked();
 	}
