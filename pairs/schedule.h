@@ -27,19 +27,20 @@ enum schedule_kind {
 	SCHEDULE_LIST    /* pairs that were read */
 };
 
-/* What the pair of a plan is measured for. */
-enum schedule_part {
-	SCHEDULE_NO_PART, /* it is of no plan */
-	SCHEDULE_SCREEN,
-	SCHEDULE_BLOCK,
-	SCHEDULE_TEST,
-	SCHEDULE_CONTROL
+/* What a pair is measured for. */
+enum part {
+	PART_LOADED,  /* screen: all pairs at once; it is of no plan */
+	PART_SCREEN,  /* screen: few pairs at a time */
+	PART_BLOCK,   /* all of one group with all of another, all groups at once */
+	PART_TEST,    /* a candidate with a reference, or with another candidate */
+	PART_CONTROL, /* two references, in the same slot */
+	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
 };
 
 struct schedule_pair {
 	uint32_t round, client, server;
 	uint32_t rail; /* from 1; 0: all of the hosts */
-	enum schedule_part part;
+	enum part part;
 };
 
 struct schedule {
@@ -57,7 +58,7 @@ struct schedule_turn {
 	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
 	bool client;   /* this host starts the run */
 	uint32_t rail; /* and part: as of the pair */
-	enum schedule_part part;
+	enum part part;
 };
 
 /*
@@ -81,7 +82,10 @@ int schedule_complete(struct schedule *s, const char *from, const struct hosts *
 		      struct fault *f);
 
 /* The word of PART in plans; NULL: it has none. */
-const char *schedule_word(enum schedule_part part);
+const char *schedule_word(enum part part);
+
+/* The part of that WORD; PART_LOADED: it is none. */
+enum part schedule_part(const char *word);
 
 /* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);

@@ -38,14 +38,14 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 
 static const char *const parts[] = {NULL, "screen", "block", "test", "control"};
 
-const char *schedule_word(enum schedule_part part)
+const char *schedule_word(enum part part)
 {
 	return parts[part];
 }
 
-static enum schedule_part read_part(const char *word)
+enum part schedule_part(const char *word)
 {
-	enum schedule_part part = SCHEDULE_CONTROL;
+	enum part part = PART_CONTROL;
 
 	while (part && strcmp(parts[part], word) != 0)
 		part--;
@@ -75,7 +75,7 @@ static int read_pair(struct schedule *s, const struct schedule_asked *asked, con
 		     const struct hosts *hosts, struct fault *f)
 {
 	uint32_t most = asked->plan ? (uint32_t)s->pairs_n : SCHEDULE_PAIRS_MAX;
-	struct schedule_pair p = {.part = l->words == 4 ? read_part(l->word[3]) : SCHEDULE_NO_PART};
+	struct schedule_pair p = {.part = l->words == 4 ? schedule_part(l->word[3]) : PART_LOADED};
 
 	if (l->words < 3 || read_number(l->word[0], most, &p.round) ||
 	    (asked->plan ? !p.part : l->words > 3)) {

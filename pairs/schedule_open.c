@@ -7,24 +7,6 @@
 
 #include "base/units.h"
 
-/* Refuse NAME, which is no schedule, or was one. */
-static int refuse_name(const char *name, struct fault *f)
-{
-	static const char *const gone[][2] = {
-		{"ring", "write the pairs of the ring to a file: --schedule file=FILE"},
-		{"victim", "measure the victim with send_lat between two other nodes at the same time"},
-		{"random", "use quick, which has 8 rounds of random pairs; --seed gives others"},
-	};
-	const char *fix = "use full, quick, incast=SENDERS, group=FILE or file=FILE";
-	const char *victim = strstr(name, ",victim"), *word = victim ? victim + 1 : name;
-	size_t n = strcspn(word, "=");
-
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-		if (strlen(gone[i][0]) == n && strncmp(word, gone[i][0], n) == 0)
-			fix = gone[i][1];
-	return fault_usage(f, fix, "--schedule %.80s", name);
-}
-
 /* Set up the schedule of ASKED's name, whole. */
 static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		      const struct hosts *hosts, struct fault *f)
@@ -42,7 +24,8 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
 	if (strncmp(name, senders, n) == 0 && !units_parse_u64(name + n, &k) && k < UINT32_MAX)
 		return schedule_init(s, SCHEDULE_INCAST, hosts->n, (uint32_t)k, asked->seed, f);
-	return refuse_name(name, f);
+	return fault_usage(f, "use full, quick, incast=SENDERS, group=FILE or file=FILE",
+			   "--schedule %.80s", name);
 }
 
 /*

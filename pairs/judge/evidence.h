@@ -15,6 +15,7 @@
 
 #include "pairs/hosts.h"
 #include "pairs/names.h"
+#include "pairs/schedule.h"
 #include "thresholds.h"
 
 #define EVIDENCE_PLAYERS 65536
@@ -36,16 +37,6 @@ enum cause {
 	EVIDENCE_FAILURES(EVIDENCE_CAUSE)
 #undef EVIDENCE_CAUSE
 	CAUSES
-};
-
-/* What an observation was made for. */
-enum part {
-	PART_LOADED,  /* screen: all pairs at once */
-	PART_SCREEN,  /* screen: few pairs at a time */
-	PART_TEST,    /* a candidate with a reference, or with another candidate */
-	PART_CONTROL, /* two references, in the same slot */
-	PART_BLOCK,   /* all of one group with all of another, all groups at once */
-	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
 };
 
 #define PARTS_SCREEN (1U << PART_LOADED | 1U << PART_SCREEN)

@@ -175,17 +175,16 @@ static bool read_figure(const struct line *l, struct observation *o)
 
 static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 {
-	static const char *const parts[] = {[PART_SCREEN] = "screen", [PART_TEST] = "test",
-					    [PART_CONTROL] = "control", [PART_BLOCK] = "block"};
+	const char *part = l->text[LINE_part];
 	double slot = l->number[LINE_slot];
 	struct observation o = {
 		.run = (uint16_t)run,
 		.slot = (uint16_t)(isnan(slot) ? l->number[LINE_round] : slot),
 		.clock_s = (float)l->number[LINE_clock_s],
-		.part = word_of(l, LINE_part, parts, sizeof(parts) / sizeof(parts[0]),
-				!(l->number[LINE_alone] > 0) ? PART_LOADED
-				: run			     ? PART_AGAIN
-							     : PART_SCREEN)};
+		.part = part			       ? schedule_part(part)
+			: !(l->number[LINE_alone] > 0) ? PART_LOADED
+			: run			       ? PART_AGAIN
+						       : PART_SCREEN};
 
 	if (!read_figure(l, &o))
 		return false;

@@ -47,6 +47,18 @@ static bool is_undecided(const struct judgement *j, const struct candidate *c)
 	return !c->falls && (c->verdict == VERDICT_UNCLEAR || open);
 }
 
+/* True if at most a quarter of PLAYER's figures count: its threads lacked their CPUs, or it has no like. */
+static bool has_few(const struct judgement *j, uint32_t player)
+{
+	uint32_t figures = 0, tried = 0;
+
+	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
+		figures += judge_counts(j, w.is);
+		tried += !w.is->cause;
+	}
+	return tried && 4 * figures <= tried && !j->player[player].lost;
+}
+
 /* Candidates of whom nobody can tell; and those who are low with far ones only: they share a place. */
 static void note_candidates(struct judgement *j)
 {
@@ -66,11 +78,11 @@ static void note_candidates(struct judgement *j)
 			part += exp(c->y - c->control);
 		}
 	}
-	/* two have only each other, and maybe the rate of their ports; others may have no like */
+	/* two have only each other, and maybe the rate of their ports; others have few figures that count */
 	for (uint32_t i = 0; i < j->players && j->measured; i++)
 		if ((j->players == 2 && !(j->expected > 0) &&
 		     (j->e->latency || !(j->player[i].port_gbps > 0))) ||
-		    (!j->player[i].lost && isnan(j->kind[j->player[i].kind].reach)))
+		    (j->player[i].candidate == NONE && has_few(j, i)))
 			add_name(j, &undecided, i);
 	if (undecided.count)
 		say_of(j, &undecided, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
@@ -97,6 +109,18 @@ static void note_rails(struct judgement *j)
 			statements_add(j, &(struct statement){PAIRS_RAIL_EVERYWHERE, FINDING_WARN,
 							      .value = part, .text = kind->rail});
 	}
+}
+
+/* No pair has a figure: why, as most runs say, is more than a list of all. */
+static void note_nothing(struct judgement *j)
+{
+	const char *said = judge_said(j, NONE, true);
+
+	for (uint32_t i = 0; i < j->players && !said; i++)
+		if (j->player[i].server_said != EVIDENCE_NONE)
+			said = j->e->texts.text[j->player[i].server_said];
+	if (!j->measured)
+		statements_add(j, &(struct statement){PAIRS_NOTHING, FINDING_FAULT, .text = said});
 }
 
 /* Runs that failed, though neither end is lost: many, and no node explains them. */
@@ -195,29 +219,16 @@ static void note_slots(struct judgement *j)
 						    .count = late.count, .of = missed});
 }
 
-/* Players with too few figures, since threads lacked their CPUs. */
+/* Runs whose threads lacked their CPUs. Who has no other run is undecided. */
 static void note_cpu(struct judgement *j)
 {
-	struct named without = {0};
 	uint32_t lacked = 0;
 
 	for (uint32_t i = 0; i < j->e->count; i++)
 		lacked += (j->e->of[i].marks & MARK_LACKED) > 0;
-	for (uint32_t i = 0; i < j->players && lacked; i++) {
-		uint32_t figures = 0, tried = 0;
-
-		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-			figures += judge_counts(j, w.is);
-			tried += !w.is->cause;
-		}
-		if (4 * figures <= tried && !j->player[i].lost)
-			add_name(j, &without, i);
-	}
 	if (lacked)
-		say_of(j, &without, (struct statement){PAIRS_NO_CPU,
-						       without.count ? FINDING_WARN : FINDING_NOTE,
-						       without.count ? FINDING_CANNOT_TELL : FINDING_IS,
-						       .count = lacked, .of = j->e->count});
+		statements_add(j, &(struct statement){PAIRS_NO_CPU, FINDING_NOTE, .count = lacked,
+						      .of = j->e->count});
 }
 
 /* What the senders of a round reach together, as a part of their receiver's port. */
@@ -291,6 +302,7 @@ static void note_incomplete(struct judgement *j)
 void judge_notes(struct judgement *j)
 {
 	note_candidates(j);
+	note_nothing(j);
 	note_failed(j);
 	note_levels(j);
 	note_incast(j);

@@ -92,22 +92,6 @@ static void put_code(struct report *r, const struct statement *s, uint32_t count
 		put(r, 4, "  next: %s", words.next);
 }
 
-/* No pair has a figure: why, as most runs say, is more than a list of all. */
-static void put_nothing(struct report *r)
-{
-	const struct evidence *e = r->j->e;
-	const char *said = judge_said(r->j, NONE, true);
-
-	for (uint32_t i = 0; i < r->j->players && !said; i++)
-		if (e->player[i].server_said != EVIDENCE_NONE)
-			said = e->texts.text[e->player[i].server_said];
-	put(r, 0, "no pair was measured");
-	if (said)
-		put(r, 4, "  most runs say: %s", said);
-	put(r, 4, "  next: run one pair by hand: `%s` there and here",
-	    e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
-}
-
 /* What became of the candidates. */
 static void put_tested(struct report *r)
 {
@@ -164,8 +148,6 @@ static void put_all(struct report *r)
 			end++;
 		put_code(r, &of[i], end - i);
 	}
-	if (!r->j->measured)
-		put_nothing(r);
 	put_tested(r);
 	put_totals(r);
 }

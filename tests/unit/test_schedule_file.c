@@ -88,35 +88,13 @@ static void names(void **state)
 {
 	static const char *const bad[] = {
 		"",        "ful",      "fuller", "full=1", "incast",           "incast=8", "incast=",
-		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,"};
+		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,",
+		"ring",    "ring=2",   "random=8", "incast=2,victim"};
 	(void)state;
 	assert_string_not_equal(rounds_of("full"), "refused");
 	assert_string_not_equal(rounds_of("incast=3"), "refused");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_string_equal(rounds_of(bad[i]), "refused");
-}
-
-/* Schedules of another time say what to use. */
-static void names_that_are_gone(void **state)
-{
-	static const struct {
-		const char *name, *instead;
-	} gone[] = {{"ring", "file=FILE"},
-		    {"ring=2", "file=FILE"},
-		    {"random=8", "use quick"},
-		    {"incast=2,victim", "send_lat"},
-		    {"rings", "use full, quick, incast="}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
-		struct schedule_asked asked = {.name = gone[i].name, .seed = 1};
-		struct fault f = {0};
-		struct schedule s;
-
-		assert_int_equal(schedule_open(&s, &asked, &hosts, &f), -1);
-		assert_int_equal(f.code, FAULT_USAGE);
-		assert_non_null(strstr(f.fix, gone[i].instead));
-	}
 }
 
 static void files(void **state)
@@ -189,7 +167,6 @@ static void some_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-					   cmocka_unit_test(names_that_are_gone),
 					   cmocka_unit_test(files), cmocka_unit_test(groups),
 					   cmocka_unit_test(some_at_once)};
 
