@@ -81,6 +81,16 @@ int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, str
 int schedule_complete(struct schedule *s, const char *from, const struct hosts *hosts,
 		      struct fault *f);
 
+/*
+ * The partner of I of so many HOSTS by the circle method: in ROUND those meet whose sum is ROUND, modulo
+ * the number of rounds. The one that would meet itself meets the last host, which stands outside the
+ * circle, or SCHEDULE_NOBODY if HOSTS is odd.
+ */
+uint32_t schedule_circle(uint32_t hosts, uint32_t round, uint32_t i);
+
+/* The next number after STATE: splitmix64, of which every seed gives a good sequence. */
+uint64_t schedule_random(uint64_t *state);
+
 /* The word of PART in plans; NULL: it has none. */
 const char *schedule_word(enum part part);
 

@@ -43,9 +43,7 @@ enum cause {
 #define PARTS_TEST   (1U << PART_TEST | 1U << PART_CONTROL)
 
 enum mark {
-	MARK_FROM_LACKED = 1, /* its thread lacked its CPU: the figure is none */
-	MARK_TO_LACKED = 2,
-	MARK_LACKED = 3,
+	MARK_LACKED = 1, /* a thread lacked its CPU: the figure is none */
 	MARK_FROM_CLIENT = 4,
 	MARK_FROM_BLAMED = 8, /* this end's fault, or the finding is about it */
 	MARK_TO_BLAMED = 16,

@@ -165,10 +165,8 @@ static bool read_figure(const struct line *l, struct observation *o)
 		o->marks |= blame(l, l->text[LINE_node]);
 		return true;
 	}
-	if (l->number[LINE_from_cpu_percent] < 100 * CPU_LEAST)
-		o->marks |= MARK_FROM_LACKED;
-	if (l->number[LINE_to_cpu_percent] < 100 * CPU_LEAST)
-		o->marks |= MARK_TO_LACKED;
+	if (fmin(l->number[LINE_from_cpu_percent], l->number[LINE_to_cpu_percent]) < 100 * CPU_LEAST)
+		o->marks |= MARK_LACKED;
 	return !isnan(o->value) &&
 	       (line_is(l, LINE_status, "cut") || line_is(l, LINE_status, "measured"));
 }

@@ -43,11 +43,7 @@ struct plan {
 /* A number below N, by chance. */
 static uint32_t draw(struct plan *p, uint32_t n)
 {
-	uint64_t z = p->x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)(z >> 33) % n;
+	return (uint32_t)(schedule_random(&p->x) >> 33) % n;
 }
 
 /* Shuffle the N elements of SIZE bytes, 16 at most, at LIST. */
@@ -153,21 +149,10 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 	}
 }
 
-/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
- */
-static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
-{
-	uint32_t even = n + n % 2;
-
-	*a = i ? (round + i) % (even - 1) : even - 1;
-	*b = (round + even - 1 - i) % (even - 1);
-	return *a < n && *b < n && *a != *b;
-}
-
 static void plan_screen(struct plan *p)
 {
 	const struct evidence *e = p->j->e;
-	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count, a, b;
+	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count;
 	bool few = hosts <= FEW_HOSTS;
 	uint32_t times = e->names.count > hosts ? RAILS_TIMES : few ? FEW_TIMES : MATCHINGS;
 
@@ -185,9 +170,12 @@ static void plan_screen(struct plan *p)
 	for (uint32_t m = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans && m < BLOCKS &&
 			     m + 1 < groups + groups % 2;
 	     m++, p->slot++)
-		for (uint32_t i = 0; i < (groups + 1) / 2; i++)
-			if (circle(groups, m, i, &a, &b))
-				put_block(p, a, b);
+		for (uint32_t i = 0; i < groups; i++) {
+			uint32_t with = schedule_circle(groups, m, i);
+
+			if (with != SCHEDULE_NOBODY && i < with)
+				put_block(p, i, with);
+		}
 }
 
 /*

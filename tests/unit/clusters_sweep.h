@@ -80,8 +80,8 @@ static inline void sweep_cpu(struct observation *t, const double had[2])
 {
 	if (getenv("RDMARK_CLUSTERS_NO_CPU"))
 		return;
-	t->marks |= round(had[0] * 1000) / 10 < 98 ? MARK_FROM_LACKED : 0;
-	t->marks |= round(had[1] * 1000) / 10 < 98 ? MARK_TO_LACKED : 0;
+	t->marks |= round(had[0] * 1000) / 10 < 98 ? MARK_LACKED : 0;
+	t->marks |= round(had[1] * 1000) / 10 < 98 ? MARK_LACKED : 0;
 }
 
 /* Fill in what the run of T reaches, which the network gave RATE. */
