@@ -71,7 +71,7 @@ enum way {
 struct player {
 	uint32_t host;          /* in struct evidence.hosts */
 	float port_gbps;        /* the rate of its rail's port; 0: not known */
-	uint32_t missed, slots; /* slots that it could not use, of how many */
+	uint32_t missed;        /* slots that it could not use */
 	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
 	bool no_device;         /* that error is about its device */
 	uint32_t run, rounds;   /* the last run, or the first that it did not end; what it played of it */

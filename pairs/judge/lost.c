@@ -30,14 +30,6 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	return all;
 }
 
-static bool any_came(const struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->e->runs.count; i++)
-		if (j->e->run[i].came)
-			return true;
-	return false;
-}
-
 static double clock_limit_s(const struct judgement *j)
 {
 	double slot_s = j->e->slot_s;
@@ -112,9 +104,11 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 
 static void find_lost(struct judgement *j)
 {
-	bool came = any_came(j);
 	uint32_t figures = 0;
+	bool came = false;
 
+	for (uint32_t i = 0; i < j->e->runs.count; i++)
+		came |= j->e->run[i].came > 0;
 	for (uint32_t i = 0; i < j->e->count; i++)
 		figures += !j->e->of[i].cause;
 	for (uint32_t i = 0; i < j->players; i++) {
@@ -179,25 +173,9 @@ static void find_clocks(struct judgement *j)
 	}
 }
 
-/* What a player reaches that missed many slots says little of its links; if many did, the launcher
- * was late, and it says as much as ever. */
-static void find_late(struct judgement *j)
-{
-	uint32_t late = 0;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		late += j->player[i].missed > 0;
-	for (uint32_t i = 0; i < j->players && late <= MISSED_MANY * j->players; i++) {
-		const struct player *p = &j->player[i];
-
-		j->player[i].lost |= p->missed > p->slots * MISSED_MANY;
-	}
-}
-
 void judge_lost(struct judgement *j)
 {
 	find_lost(j);
 	statements_merge(j, 0);
 	find_clocks(j);
-	find_late(j);
 }

@@ -131,7 +131,7 @@ static void note_failed(struct judgement *j)
 	for (uint32_t i = 0; i < j->e->count; i++)
 		failed +=
 			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
-	if (failed > MISSED_MANY * j->tried && j->measured)
+	if (failed > FAILED_MANY * j->tried && j->measured)
 		statements_add(j, &(struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
 						      .count = failed, .of = j->tried});
 }
