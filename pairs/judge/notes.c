@@ -219,7 +219,7 @@ static void note_slots(struct judgement *j)
 						    .count = late.count, .of = missed});
 }
 
-/* Runs whose threads lacked their CPUs. Who has no other run is undecided. */
+/* Runs whose threads lacked their CPUs. A node without another run is undecided. */
 static void note_cpu(struct judgement *j)
 {
 	uint32_t lacked = 0;
@@ -234,7 +234,7 @@ static void note_cpu(struct judgement *j)
 /* What the senders of a round reach together, as a part of their receiver's port. */
 static void note_incast(struct judgement *j)
 {
-	const struct observation *of = j->e->of, *end = of + j->e->count, *next;
+	const struct observation *of = j->e->of, *end = of ? of + j->e->count : of, *next;
 	struct figures reach = {.of = j->room};
 	double least = INFINITY, senders = 0;
 	struct named worst = {0};
