@@ -99,9 +99,9 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 			wrong = !hosts_is_name(l.word[i]) || groups_put(g, l.word[0], l.word[i]);
 		rc = 0;
 		if (json_memory_failures()) {
-			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
+			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", l.file);
 		} else if (wrong) {
-			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
+			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", l.file, l.number);
 			fault_cause(f, "It has no host, or what is none, a host has a group "
 				       "already, or there are too many groups.");
 			fault_fix(f, "write \"GROUP HOST...\", each host once");
