@@ -110,8 +110,7 @@ struct schedule_asked {
 	const char *name; /* "quick", "incast=3", "file=FILE", … */
 	const char *plan, *rails; /* a file; the devices in it, as "mlx5_0,mlx5_1". NULL: none */
 	uint64_t seed;
-	uint64_t at_once; /* pairs of a round; 0: all, */
-	bool alone;       /* or one, and nothing else disturbs it */
+	uint64_t at_once; /* pairs of a round; 0: all */
 };
 
 /*

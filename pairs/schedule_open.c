@@ -41,7 +41,7 @@ static int add_parts(struct schedule *s, const struct schedule *whole, uint32_t 
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = whole->hosts};
 	if (schedule_lanes(whole) > 1)
-		rc = fault_usage(f, "omit --alone and --at-once, or use another --schedule",
+		rc = fault_usage(f, "omit --at-once, or use another --schedule",
 				 "parts of an incast");
 	for (uint32_t r = 0; !rc && r < whole->rounds; r++) {
 		uint32_t n = 0;
@@ -59,7 +59,7 @@ static int add_parts(struct schedule *s, const struct schedule *whole, uint32_t 
 int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f)
 {
-	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
+	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : hosts->n;
 	struct schedule whole;
 	int rc = open_whole(s, asked, hosts, f);
 

@@ -37,7 +37,7 @@ refused() {
 	refused 'is none of the 2 hosts' --start "$later" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
 	refused '--slot needs a value' --slot
-	refused "'--alone=1' is not an option" --alone=1
+	refused "'--one-way=1' is not an option" --one-way=1
 	refused "--port: invalid value '65536'" --port 65536
 	refused '--schedule fast' --start "$later" --hosts hosts --self a --schedule fast
 	refused 'reading nowhere' --start "$later" --hosts nowhere

@@ -46,9 +46,9 @@ static void put(const char *file, const char *text)
 }
 
 /* The rounds of the schedule NAME as "0-1 2-3 / 0-2 …"; "refused". */
-static const char *rounds_at_once(const char *name, bool alone, uint64_t at_once)
+static const char *rounds_at_once(const char *name, uint64_t at_once)
 {
-	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone, .at_once = at_once};
+	struct schedule_asked asked = {.name = name, .seed = 1, .at_once = at_once};
 	struct schedule_turn turns[8];
 	struct fault f = {0};
 	struct schedule s;
@@ -72,7 +72,7 @@ static const char *rounds_at_once(const char *name, bool alone, uint64_t at_once
 
 static const char *rounds_of(const char *name)
 {
-	return rounds_at_once(name, false, 0);
+	return rounds_at_once(name, 0);
 }
 
 static const char *of_file(const char *kind, const char *text)
@@ -154,14 +154,13 @@ static void some_at_once(void **state)
 
 	(void)state;
 	strcpy(whole, rounds_of("full"));
-	assert_string_equal(rounds_at_once("full", false, 4), whole);
-	assert_string_equal(rounds_at_once("full", false, 8), whole);
-	assert_string_equal(rounds_at_once(halves(), false, 3), " 0-4 1-5 2-6 / 3-7");
-	assert_string_equal(rounds_at_once(edges(), false, 2),
+	assert_string_equal(rounds_at_once("full", 4), whole);
+	assert_string_equal(rounds_at_once("full", 8), whole);
+	assert_string_equal(rounds_at_once(halves(), 3), " 0-4 1-5 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(edges(), 2),
 			    " 0-1 2-3 / 4-5 6-7 / 0-7 1-2 / 3-4 5-6");
-	assert_string_equal(rounds_at_once(halves(), false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_at_once(halves(), true, 0), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_at_once("incast=2", false, 2), "refused");
+	assert_string_equal(rounds_at_once(halves(), 1), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_at_once("incast=2", 2), "refused");
 }
 
 int main(void)
