@@ -23,12 +23,7 @@ static uint32_t circle_rounds(uint32_t hosts)
 	return hosts % 2 ? hosts : hosts - 1;
 }
 
-/*
- * The circle method: in ROUND those meet whose sum is ROUND, modulo the number of rounds. The one
- * that would meet itself meets the last host, which stands outside the circle, or waits if HOSTS is
- * odd.
- */
-static uint32_t circle_partner(uint32_t hosts, uint32_t round, uint32_t i)
+uint32_t schedule_circle(uint32_t hosts, uint32_t round, uint32_t i)
 {
 	uint32_t n = circle_rounds(hosts), partner;
 
@@ -51,8 +46,7 @@ static uint32_t half_partner(uint32_t hosts, uint32_t i)
 	return i >= shift ? i - shift : SCHEDULE_NOBODY;
 }
 
-/* splitmix64: every seed gives a good sequence. */
-static uint64_t next_random(uint64_t *state)
+uint64_t schedule_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -69,7 +63,7 @@ static void shuffle(struct schedule *s)
 	for (uint32_t i = 0; i < s->hosts; i++)
 		s->order[i] = i;
 	for (uint32_t i = s->hosts - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)(next_random(&state) % (i + 1)), kept = s->order[i];
+		uint32_t j = (uint32_t)(schedule_random(&state) % (i + 1)), kept = s->order[i];
 
 		s->order[i] = s->order[j];
 		s->order[j] = kept;
@@ -96,7 +90,7 @@ static bool calls(uint32_t i, uint32_t partner)
 static void random_round(const struct schedule *s, uint32_t round, struct schedule_turn *turns)
 {
 	for (uint32_t i = 0; i < s->hosts; i++) {
-		uint32_t partner = circle_partner(s->hosts, round, i);
+		uint32_t partner = schedule_circle(s->hosts, round, i);
 
 		if (partner != SCHEDULE_NOBODY && calls(i, partner))
 			set_pair(turns, s->order[i], s->order[partner]);
@@ -149,7 +143,7 @@ void schedule_round(const struct schedule *s, uint32_t round, struct schedule_tu
 		return random_round(s, round - 1, turns);
 	for (uint32_t i = 0; i < s->hosts; i++) {
 		uint32_t partner = s->kind == SCHEDULE_QUICK ? half_partner(s->hosts, i)
-							     : circle_partner(s->hosts, round, i);
+							     : schedule_circle(s->hosts, round, i);
 
 		if (partner != SCHEDULE_NOBODY && calls(i, partner))
 			set_pair(turns, i, partner);

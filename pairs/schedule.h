@@ -27,19 +27,20 @@ enum schedule_kind {
 	SCHEDULE_LIST    /* pairs that were read */
 };
 
-/* What the pair of a plan is measured for. */
-enum schedule_part {
-	SCHEDULE_NO_PART, /* it is of no plan */
-	SCHEDULE_SCREEN,
-	SCHEDULE_BLOCK,
-	SCHEDULE_TEST,
-	SCHEDULE_CONTROL
+/* What a pair is measured for. */
+enum part {
+	PART_LOADED,  /* screen: all pairs at once; it is of no plan */
+	PART_SCREEN,  /* screen: few pairs at a time */
+	PART_BLOCK,   /* all of one group with all of another, all groups at once */
+	PART_TEST,    /* a candidate with a reference, or with another candidate */
+	PART_CONTROL, /* two references, in the same slot */
+	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
 };
 
 struct schedule_pair {
 	uint32_t round, client, server;
 	uint32_t rail; /* from 1; 0: all of the hosts */
-	enum schedule_part part;
+	enum part part;
 };
 
 struct schedule {
@@ -57,7 +58,7 @@ struct schedule_turn {
 	uint32_t lane; /* of an incast: the how manyth sender; which server to ask */
 	bool client;   /* this host starts the run */
 	uint32_t rail; /* and part: as of the pair */
-	enum schedule_part part;
+	enum part part;
 };
 
 /*
@@ -80,8 +81,21 @@ int schedule_add(struct schedule *s, uint32_t round, uint32_t a, uint32_t b, str
 int schedule_complete(struct schedule *s, const char *from, const struct hosts *hosts,
 		      struct fault *f);
 
+/*
+ * The partner of I of so many HOSTS by the circle method: in ROUND those meet whose sum is ROUND, modulo
+ * the number of rounds. The one that would meet itself meets the last host, which stands outside the
+ * circle, or SCHEDULE_NOBODY if HOSTS is odd.
+ */
+uint32_t schedule_circle(uint32_t hosts, uint32_t round, uint32_t i);
+
+/* The next number after STATE: splitmix64, of which every seed gives a good sequence. */
+uint64_t schedule_random(uint64_t *state);
+
 /* The word of PART in plans; NULL: it has none. */
-const char *schedule_word(enum schedule_part part);
+const char *schedule_word(enum part part);
+
+/* The part of that WORD; PART_LOADED: it is none. */
+enum part schedule_part(const char *word);
 
 /* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);
@@ -96,8 +110,7 @@ struct schedule_asked {
 	const char *name; /* "quick", "incast=3", "file=FILE", … */
 	const char *plan, *rails; /* a file; the devices in it, as "mlx5_0,mlx5_1". NULL: none */
 	uint64_t seed;
-	uint64_t at_once; /* pairs of a round; 0: all, */
-	bool alone;       /* or one, and nothing else disturbs it */
+	uint64_t at_once; /* pairs of a round; 0: all */
 };
 
 /*

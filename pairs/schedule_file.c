@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lines.h"
+#include "names.h"
 
 /* Read the number TEXT. */
 static int read_number(const char *text, uint32_t most, uint32_t *to)
@@ -37,14 +38,14 @@ static int read_host(const struct lines *l, const struct hosts *hosts, const cha
 
 static const char *const parts[] = {NULL, "screen", "block", "test", "control"};
 
-const char *schedule_word(enum schedule_part part)
+const char *schedule_word(enum part part)
 {
 	return parts[part];
 }
 
-static enum schedule_part read_part(const char *word)
+enum part schedule_part(const char *word)
 {
-	enum schedule_part part = SCHEDULE_CONTROL;
+	enum part part = PART_CONTROL;
 
 	while (part && strcmp(parts[part], word) != 0)
 		part--;
@@ -74,7 +75,7 @@ static int read_pair(struct schedule *s, const struct schedule_asked *asked, con
 		     const struct hosts *hosts, struct fault *f)
 {
 	uint32_t most = asked->plan ? (uint32_t)s->pairs_n : SCHEDULE_PAIRS_MAX;
-	struct schedule_pair p = {.part = l->words == 4 ? read_part(l->word[3]) : SCHEDULE_NO_PART};
+	struct schedule_pair p = {.part = l->words == 4 ? schedule_part(l->word[3]) : PART_LOADED};
 
 	if (l->words < 3 || read_number(l->word[0], most, &p.round) ||
 	    (asked->plan ? !p.part : l->words > 3)) {
@@ -108,61 +109,6 @@ static int read_pairs(struct schedule *s, const struct schedule_asked *asked, st
 	return rc;
 }
 
-/* The groups of a file, numbered from 1 in the order in which they come first. */
-struct groups {
-	uint32_t n, used;
-	const char **name;
-	uint32_t *of;    /* of each host: its group; 0: not known yet */
-	uint32_t *at;    /* the hosts in the order of the file, */
-	uint32_t *hosts; /* and one group after the other: */
-	uint32_t *end;   /* group g from end[g - 1] to end[g] */
-};
-
-/* Lines "GROUP HOST…". Hosts of the file that are not in this run are passed over. */
-static int read_members(struct groups *g, struct lines *l, const struct hosts *hosts,
-			struct fault *f)
-{
-	int rc;
-
-	while ((rc = lines_next(l, f)) > 0) {
-		uint32_t k = 0;
-
-		if (l->words < 2)
-			return lines_refuse(l, "GROUP HOST...", f);
-		while (k < g->n && strcmp(g->name[k], l->word[0]) != 0)
-			k++;
-		for (unsigned i = 1; i < l->words; i++) {
-			uint32_t at = hosts_find(hosts, l->word[i]);
-
-			if (at == HOSTS_NONE)
-				continue;
-			if (g->of[at])
-				return lines_refuse(l, "a group of hosts that are in no other", f);
-			g->name[k] = l->word[0];
-			g->n = g->n > k ? g->n : k + 1;
-			g->of[at] = k + 1;
-			g->at[g->used++] = at;
-		}
-	}
-	for (uint32_t i = 0; !rc && i < hosts->n; i++)
-		if (!g->of[i])
-			return fault_usage(f, "add it to a line: GROUP HOST...",
-					   "%s is in no group of %s", hosts->host[i].name, l->file);
-	return rc;
-}
-
-static void sort_members(struct groups *g)
-{
-	uint32_t used = 0;
-
-	for (uint32_t k = 1; k <= g->n; k++) {
-		for (uint32_t i = 0; i < g->used; i++)
-			if (g->of[g->at[i]] == k)
-				g->hosts[used++] = g->at[i];
-		g->end[k] = used;
-	}
-}
-
 /* Add N pairs to ROUND: the first ones of groups, or of halves of one. */
 static int add_pairs(struct schedule *s, uint32_t round, const uint32_t *a, const uint32_t *b,
 		     uint32_t n, struct fault *f)
@@ -174,34 +120,34 @@ static int add_pairs(struct schedule *s, uint32_t round, const uint32_t *a, cons
 	return rc;
 }
 
-/* Round 0: the lower against the upper half of each group. Then the circle method of groups, in
- * which the hosts of two groups meet in the order of their lines. */
-static int pair_groups(struct schedule *s, const struct groups *g, struct fault *f)
+/* Round 0: the lower against the upper half of each of N groups, of which group g has the HOSTS from
+ * END[g] to END[g + 1]. Then the circle method of groups, in which these meet in the order of the
+ * file. */
+static int pair_groups(struct schedule *s, const uint32_t *hosts, const uint32_t *end, uint32_t n,
+		       struct fault *f)
 {
-	struct schedule_turn *turns = calloc(g->n + 1, sizeof(*turns));
+	struct schedule_turn *turns = calloc(n + 1, sizeof(*turns));
 	struct schedule circle = {0};
 	int rc = turns ? 0 : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 
-	for (uint32_t i = 0; !rc && i < g->n; i++) {
-		uint32_t half = (g->end[i + 1] - g->end[i]) / 2;
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		uint32_t half = (end[i + 1] - end[i]) / 2;
 
-		rc = add_pairs(s, 0, g->hosts + g->end[i], g->hosts + g->end[i + 1] - half, half,
-			       f);
+		rc = add_pairs(s, 0, hosts + end[i], hosts + end[i + 1] - half, half, f);
 	}
-	if (!rc && g->n > 1)
-		rc = schedule_init(&circle, SCHEDULE_FULL, g->n, 0, 0, f);
+	if (!rc && n > 1)
+		rc = schedule_init(&circle, SCHEDULE_FULL, n, 0, 0, f);
 	for (uint32_t round = 0; !rc && round < circle.rounds; round++) {
 		schedule_round(&circle, round, turns);
-		for (uint32_t i = 0; !rc && i < g->n; i++) {
-			const uint32_t *own = g->end + i, *other = g->end + turns[i].peer;
-			uint32_t n;
+		for (uint32_t i = 0; !rc && i < n; i++) {
+			const uint32_t *own = end + i, *other = end + turns[i].peer;
 
-			if (!turns[i].client)
-				continue;
-			n = own[1] - own[0];
-			if (n > other[1] - other[0])
-				n = other[1] - other[0];
-			rc = add_pairs(s, round + 1, g->hosts + *own, g->hosts + *other, n, f);
+			if (turns[i].client)
+				rc = add_pairs(s, round + 1, hosts + *own, hosts + *other,
+					       own[1] - *own < other[1] - *other
+						       ? own[1] - *own
+						       : other[1] - *other,
+					       f);
 		}
 	}
 	schedule_release(&circle);
@@ -209,23 +155,32 @@ static int pair_groups(struct schedule *s, const struct groups *g, struct fault 
 	return rc;
 }
 
-static int read_groups(struct schedule *s, struct lines *l, const struct hosts *hosts,
+/* The groups of FILE. Hosts of it that are not in this run are passed over. */
+static int read_groups(struct schedule *s, const char *file, const struct hosts *hosts,
 		       struct fault *f)
 {
-	uint32_t *numbers = calloc(4 * hosts->n + 1, sizeof(*numbers));
-	struct groups g = {.name = calloc(hosts->n, sizeof(*g.name)),
-			   .of = numbers,
-			   .at = numbers + hosts->n,
-			   .hosts = numbers + 2 * hosts->n,
-			   .end = numbers + 3 * hosts->n};
-	int rc = numbers && g.name ? read_members(&g, l, hosts, f)
-				   : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
+	uint32_t *numbers = calloc(3 * (size_t)hosts->n + 1, sizeof(*numbers)), used = 0, n = 0;
+	uint32_t *members = numbers, *seen = members + hosts->n, *end = seen + hosts->n;
+	struct groups g = {0};
+	int rc = numbers ? groups_read(&g, file, f) : fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
 
-	if (!rc) {
-		sort_members(&g);
-		rc = pair_groups(s, &g, f);
+	for (uint32_t k = 0; !rc && k < g.names.count; k++) {
+		for (uint32_t i = 0; i < g.hosts.count; i++) {
+			uint32_t at = g.of[i] == k ? hosts_find(hosts, g.hosts.text[i]) : HOSTS_NONE;
+
+			if (at != HOSTS_NONE && !seen[at]++)
+				members[used++] = at;
+		}
+		if (used > end[n])
+			end[++n] = used;
 	}
-	free(g.name);
+	for (uint32_t i = 0; !rc && i < hosts->n; i++)
+		if (!seen[i])
+			rc = fault_usage(f, "add it to a line: GROUP HOST...",
+					 "%s is in no group of %s", hosts->host[i].name, file);
+	if (!rc)
+		rc = pair_groups(s, members, end, n, f);
+	groups_release(&g);
 	free(numbers);
 	return rc;
 }
@@ -233,13 +188,15 @@ static int read_groups(struct schedule *s, struct lines *l, const struct hosts *
 int schedule_read(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f)
 {
-	struct lines l;
-	int rc = lines_open(&l, asked->plan ? asked->plan : schedule_file(asked->name), f);
+	const char *file = asked->plan ? asked->plan : schedule_file(asked->name);
+	struct lines l = {.file = file};
+	int rc;
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = hosts->n};
-	if (!rc)
-		rc = *asked->name == 'g' ? read_groups(s, &l, hosts, f)
-					 : read_pairs(s, asked, &l, hosts, f);
+	if (*asked->name == 'g')
+		rc = read_groups(s, file, hosts, f);
+	else if (!(rc = lines_open(&l, file, f)))
+		rc = read_pairs(s, asked, &l, hosts, f);
 	lines_release(&l);
 	return rc ? -1 : schedule_complete(s, l.file, hosts, f);
 }

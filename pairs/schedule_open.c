@@ -7,24 +7,6 @@
 
 #include "base/units.h"
 
-/* Refuse NAME, which is no schedule, or was one. */
-static int refuse_name(const char *name, struct fault *f)
-{
-	static const char *const gone[][2] = {
-		{"ring", "write the pairs of the ring to a file: --schedule file=FILE"},
-		{"victim", "measure the victim with send_lat between two other nodes at the same time"},
-		{"random", "use quick, which has 8 rounds of random pairs; --seed gives others"},
-	};
-	const char *fix = "use full, quick, incast=SENDERS, group=FILE or file=FILE";
-	const char *victim = strstr(name, ",victim"), *word = victim ? victim + 1 : name;
-	size_t n = strcspn(word, "=");
-
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
-		if (strlen(gone[i][0]) == n && strncmp(word, gone[i][0], n) == 0)
-			fix = gone[i][1];
-	return fault_usage(f, fix, "--schedule %.80s", name);
-}
-
 /* Set up the schedule of ASKED's name, whole. */
 static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		      const struct hosts *hosts, struct fault *f)
@@ -42,7 +24,8 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
 	if (strncmp(name, senders, n) == 0 && !units_parse_u64(name + n, &k) && k < UINT32_MAX)
 		return schedule_init(s, SCHEDULE_INCAST, hosts->n, (uint32_t)k, asked->seed, f);
-	return refuse_name(name, f);
+	return fault_usage(f, "use full, quick, incast=SENDERS, group=FILE or file=FILE",
+			   "--schedule %.80s", name);
 }
 
 /*
@@ -58,7 +41,7 @@ static int add_parts(struct schedule *s, const struct schedule *whole, uint32_t 
 
 	*s = (struct schedule){.kind = SCHEDULE_LIST, .hosts = whole->hosts};
 	if (schedule_lanes(whole) > 1)
-		rc = fault_usage(f, "omit --alone and --at-once, or use another --schedule",
+		rc = fault_usage(f, "omit --at-once, or use another --schedule",
 				 "parts of an incast");
 	for (uint32_t r = 0; !rc && r < whole->rounds; r++) {
 		uint32_t n = 0;
@@ -76,7 +59,7 @@ static int add_parts(struct schedule *s, const struct schedule *whole, uint32_t 
 int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f)
 {
-	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : asked->alone ? 1 : hosts->n;
+	uint32_t at_once = asked->at_once ? (uint32_t)asked->at_once : hosts->n;
 	struct schedule whole;
 	int rc = open_whole(s, asked, hosts, f);
 

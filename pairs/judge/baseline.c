@@ -21,7 +21,7 @@ static struct figures figures_of(const struct judgement *j, uint32_t player, enu
 }
 
 static bool is_worse(const struct judgement *j, struct figures *is, struct figures *was,
-		     struct suspect *s)
+		     struct statement *s)
 {
 	double n = fmin((double)is->n, (double)was->n), now = figures_median(is);
 	double before = figures_median(was);
@@ -29,26 +29,25 @@ static bool is_worse(const struct judgement *j, struct figures *is, struct figur
 
 	if (!(now - before < fmin(log(WORSE), -SPREADS * noise / sqrt(n))))
 		return false;
-	if (isnan(s->value) ||
+	if (!(s->value > 0) ||
 	    now - before < (j->e->latency ? -1 : 1) * log(s->value / s->normal)) {
 		s->value = exp(j->e->latency ? -now : now);
 		s->normal = exp(j->e->latency ? -before : before);
-		s->partners = (uint32_t)is->n;
+		s->of = (uint32_t)is->n;
 	}
 	return true;
 }
 
 void judge_compare(struct judgement *j, const struct judgement *before)
 {
-	uint32_t first = j->suspects.count;
+	uint32_t first = j->statements;
+	bool any = false;
 
-	j->has_baseline = true;
 	for (uint32_t i = 0; i < j->players; i++) {
 		uint32_t at = names_find(&before->e->names, evidence_name(j->e, i));
-		struct suspect s = suspect_of(SUSPECT_WORSE, i);
-		bool compared = false;
+		struct statement s = suspect_of(SUSPECT_WORSE, i);
 
-		if (at == NAMES_NONE || j->lost[i])
+		if (at == NAMES_NONE || j->player[i].lost)
 			continue;
 		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
 			struct figures is = figures_of(j, i, way, j->room);
@@ -56,15 +55,15 @@ void judge_compare(struct judgement *j, const struct judgement *before)
 
 			if (is.n < FEW_LEAST || was.n < FEW_LEAST)
 				continue;
-			compared = true;
+			any = true;
 			*(way == SENDS ? &s.sends : &s.receives) = is_worse(j, &is, &was, &s);
 		}
 		s.tested = true;
-		j->compared += compared;
 		if (s.sends || s.receives)
-			suspects_add(&j->suspects, &s);
+			statements_add(j, &s);
 	}
-	suspects_merge(j, first);
-	suspects_sort(&j->suspects);
+	statements_merge(j, first);
+	if (!any)
+		statements_add(j, &(struct statement){PAIRS_NOT_COMPARED, FINDING_WARN, FINDING_MAY_BE});
 	judge_states(j);
 }

@@ -108,7 +108,6 @@ void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t r
 	p->done |= run == p->run;
 	p->rounds = rounds;
 	p->missed += missed;
-	p->slots += rounds;
 }
 
 bool walk_next(struct walk *w)

@@ -13,8 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "names.h"
 #include "pairs/hosts.h"
+#include "pairs/names.h"
+#include "pairs/schedule.h"
+#include "thresholds.h"
 
 #define EVIDENCE_PLAYERS 65536
 #define EVIDENCE_RUNS    1024
@@ -37,23 +39,11 @@ enum cause {
 	CAUSES
 };
 
-/* What an observation was made for. */
-enum part {
-	PART_LOADED,  /* screen: all pairs at once */
-	PART_SCREEN,  /* screen: few pairs at a time */
-	PART_TEST,    /* a candidate with a reference, or with another candidate */
-	PART_CONTROL, /* two references, in the same slot */
-	PART_BLOCK,   /* all of one group with all of another, all groups at once */
-	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
-};
-
 #define PARTS_SCREEN (1U << PART_LOADED | 1U << PART_SCREEN)
 #define PARTS_TEST   (1U << PART_TEST | 1U << PART_CONTROL)
 
 enum mark {
-	MARK_FROM_LACKED = 1, /* its thread lacked its CPU: the figure is none */
-	MARK_TO_LACKED = 2,
-	MARK_LACKED = 3,
+	MARK_LACKED = 1, /* a thread lacked its CPU: the figure is none */
 	MARK_FROM_CLIENT = 4,
 	MARK_FROM_BLAMED = 8, /* this end's fault, or the finding is about it */
 	MARK_TO_BLAMED = 16,
@@ -71,17 +61,29 @@ struct observation {
 	uint8_t part, cause, marks;
 };
 
+/* The way in which a player is in an observation. */
+enum way {
+	SENDS,
+	RECEIVES,
+	WAYS /* both */
+};
+
 struct player {
 	uint32_t host;          /* in struct evidence.hosts */
-	uint32_t kind;          /* the judge's: in struct judgement.kind, */
-	bool lower;             /* and whether it is of the lower of two levels */
 	float port_gbps;        /* the rate of its rail's port; 0: not known */
-	uint32_t missed, slots; /* slots that it could not use, of how many */
+	uint32_t missed;        /* slots that it could not use */
 	uint32_t server_said;   /* the error of its server, in struct evidence.texts; or NONE */
 	bool no_device;         /* that error is about its device */
 	uint32_t run, rounds;   /* the last run, or the first that it did not end; what it played of it */
 	bool came, done;        /* it said that it began, and that this run is over */
 	bool ended_early, unended; /* the last: it may have ended in a line that was cut */
+
+	/* Of the judgement: */
+	uint32_t kind, group, candidate; /* their numbers there; NONE */
+	uint32_t near[TEST_NEAR];        /* with whom it is best, or NONE */
+	bool lost;                       /* its figures are not judged */
+	bool lower;                      /* it is of the lower of two levels */
+	float best[WAYS], median[WAYS];  /* of its y; NaN: it has none that count */
 };
 
 /* What each `run` of all players is. */
@@ -95,15 +97,14 @@ struct run {
 	bool is_plan;
 };
 
-/* What the lines were: in the document; and on stderr, why they were not used. */
+/* Why lines were not used, as it is said on stderr. */
 #define EVIDENCE_COUNTS(X)                                                                       \
-	X(LINES, "lines", NULL)                                                                  \
-	X(OTHER_TEXT, "other_text", "of other text")                                             \
-	X(BROKEN, "broken", "cut or not JSON")                                                   \
-	X(IMPOSSIBLE, "impossible", "with impossible content")                                   \
-	X(REPEATED, "repeated", "there twice")                                                   \
-	X(OTHER_UNIT, "other_program", "of another experiment")                                  \
-	X(BEYOND, "too_many", "more than can be kept")
+	X(OTHER_TEXT, "of other text")                                                           \
+	X(BROKEN, "cut or not JSON")                                                             \
+	X(IMPOSSIBLE, "with impossible content")                                                 \
+	X(REPEATED, "there twice")                                                               \
+	X(OTHER_UNIT, "of another experiment")                                                   \
+	X(BEYOND, "more than can be kept")
 
 enum evidence_count {
 #define EVIDENCE_COUNT(name, ...) COUNT_##name,
@@ -129,8 +130,7 @@ struct evidence {
 	bool at_once;         /* the user limits how many pairs there are at once */
 	double slot_s;        /* the longest slot; 0: not known */
 	double slot_needed_s; /* that a run would have needed; 0: none */
-	char program[32];     /* of the first run */
-	char schedule[16], title[201];
+	char title[201];
 	uint64_t counts[COUNTS];
 };
 
@@ -160,12 +160,6 @@ void evidence_add(struct evidence *e, const struct observation *o);
 void evidence_came(struct evidence *e, uint32_t player, uint32_t run);
 void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
 		   uint32_t missed);
-
-enum way {
-	SENDS,
-	RECEIVES,
-	WAYS /* both */
-};
 
 /*
  * A walk over the observations of PLAYER in WAY, of those PARTS (bits). A latency is in one

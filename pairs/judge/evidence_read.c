@@ -41,13 +41,6 @@ static void copy_error(char to[TEXT_BYTES], const struct line *l)
 		text_add(to, TEXT_BYTES, "%s Fix: %s.", to[strlen(to) - 1] == '.' ? "" : ".", fix);
 }
 
-/* Copy the text KEY of L to the SIZE bytes at TO, unless there is something. */
-static void copy(char *to, size_t size, const struct line *l, enum line_key key)
-{
-	if (!*to && l->text[key])
-		text_copy(to, size, l->text[key]);
-}
-
 /* Note what RUN measures. Of several answers the first is kept. */
 static void note_what(struct evidence *e, const struct line *l, struct run *run)
 {
@@ -67,7 +60,6 @@ static void note_what(struct evidence *e, const struct line *l, struct run *run)
 	if (run->what)
 		return;
 	e->latency = line_is(l, LINE_unit, "us");
-	copy(e->program, sizeof(e->program), l, LINE_program);
 }
 
 /* Note what a player says of RUN. */
@@ -78,9 +70,10 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 	if (run->what != 0 && run->what != EVIDENCE_NONE)
 		return;
 	run->is_plan |= line_is(l, LINE_schedule, "plan");
-	copy(e->schedule, sizeof(e->schedule), l, LINE_schedule);
-	copy(e->title, sizeof(e->title), l, LINE_title);
-	e->incast |= strncmp(e->schedule, "incast=", 7) == 0;
+	if (!*e->title && l->text[LINE_title])
+		text_copy(e->title, sizeof(e->title), l->text[LINE_title]);
+	e->incast |= run == e->run && !e->latency && l->text[LINE_schedule] &&
+		     strncmp(l->text[LINE_schedule], "incast=", 7) == 0;
 	e->one_way |= run == e->run && !(l->number[LINE_both_ways] > 0) && !isnan(l->number[LINE_both_ways]);
 	e->at_once |= l->number[LINE_at_once] > 0;
 	run->planned = (uint32_t)fmax(run->planned, l->number[LINE_rounds]);
@@ -172,27 +165,24 @@ static bool read_figure(const struct line *l, struct observation *o)
 		o->marks |= blame(l, l->text[LINE_node]);
 		return true;
 	}
-	if (l->number[LINE_from_cpu_percent] < 100 * CPU_LEAST)
-		o->marks |= MARK_FROM_LACKED;
-	if (l->number[LINE_to_cpu_percent] < 100 * CPU_LEAST)
-		o->marks |= MARK_TO_LACKED;
+	if (fmin(l->number[LINE_from_cpu_percent], l->number[LINE_to_cpu_percent]) < 100 * CPU_LEAST)
+		o->marks |= MARK_LACKED;
 	return !isnan(o->value) &&
 	       (line_is(l, LINE_status, "cut") || line_is(l, LINE_status, "measured"));
 }
 
 static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 {
-	static const char *const parts[] = {[PART_SCREEN] = "screen", [PART_TEST] = "test",
-					    [PART_CONTROL] = "control", [PART_BLOCK] = "block"};
+	const char *part = l->text[LINE_part];
 	double slot = l->number[LINE_slot];
 	struct observation o = {
 		.run = (uint16_t)run,
 		.slot = (uint16_t)(isnan(slot) ? l->number[LINE_round] : slot),
 		.clock_s = (float)l->number[LINE_clock_s],
-		.part = word_of(l, LINE_part, parts, sizeof(parts) / sizeof(parts[0]),
-				!(l->number[LINE_alone] > 0) ? PART_LOADED
-				: run			     ? PART_AGAIN
-							     : PART_SCREEN)};
+		.part = part			       ? schedule_part(part)
+			: !(l->number[LINE_alone] > 0) ? PART_LOADED
+			: run			       ? PART_AGAIN
+						       : PART_SCREEN};
 
 	if (!read_figure(l, &o))
 		return false;
@@ -239,7 +229,6 @@ static void read_line(struct evidence *e, char *text, size_t bytes)
 {
 	char *at = memchr(text, '{', bytes < PREFIX_MAX ? bytes : PREFIX_MAX), *end = text + bytes;
 
-	e->counts[COUNT_LINES]++;
 	e->counts[COUNT_OTHER_TEXT] += !at && bytes > 0;
 	while (at) {
 		struct line l;

@@ -9,31 +9,43 @@
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 
-static json_t *suspect_json(const struct judgement *j, const struct suspect *s)
+static json_t *figure_json(double value)
 {
-	bool pair = s->b != NONE, group = s->kind == SUSPECT_GROUP;
-	struct finding words;
+	return json_number_or_null(value != 0 ? value : NAN);
+}
 
-	judge_words(&words, j, s);
+static json_t *suspect_json(const struct judgement *j, const struct statement *s,
+			    const struct finding *words)
+{
+	bool pair = s->about == ABOUT_PAIR, group = s->about == ABOUT_GROUP;
+
 	return json_pack("{s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:i, s:i, s:s*, s:s*, s:s}",
-			 "kind", finding_name(s->kind), pair ? "from" : "name",
+			 "kind", finding_name(s->code), pair ? "from" : "name",
 			 judge_name(j, s, s->a), "to", pair ? judge_name(j, s, s->b) : NULL, "host",
 			 pair || group ? NULL : evidence_host(j->e, s->a), "direction",
 			 s->sends || s->receives ? judge_way(s) : NULL, "value",
-			 json_number_or_null(s->value), "normal", json_number_or_null(s->normal),
-			 "partners", s->partners, "bad", s->bad, "proof",
-			 suspect_is_lost(s->kind) ? NULL
+			 figure_json(s->value), "normal", figure_json(s->normal), "partners", s->of,
+			 "bad", s->count, "proof",
+			 statement_is_lost(s->code) ? NULL
 			 : s->tested              ? "tested"
 						  : "once",
-			 "said", s->text == NONE ? NULL : j->e->texts.text[s->text], "next",
-			 words.next);
+			 "said", s->text, "next", words->next);
+}
+
+static json_t *note_json(const struct finding *words)
+{
+	json_t *o = finding_to_json(words);
+
+	json_object_set(o, "kind", json_object_get(o, "code"));
+	json_object_del(o, "code");
+	return o;
 }
 
 /* What PLAYER reaches in WAY in the middle, as a part of what is normal. */
 static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
 {
 	float middle =
-		j->e->latency ? j->standing[SENDS][player].median : j->standing[way][player].median;
+		j->e->latency ? j->player[player].median[SENDS] : j->player[player].median[way];
 
 	return json_number_or_null(exp((double)middle));
 }
@@ -60,20 +72,6 @@ static json_t *candidate_json(const struct judgement *j, const struct candidate 
 			 json_number_or_null(has ? judge_unit(j, c->player, c->control) : NAN));
 }
 
-static json_t *notes_json(const struct judgement *j)
-{
-	json_t *notes = json_array();
-
-	for (size_t i = 0; i < j->notes.count; i++) {
-		json_t *o = finding_to_json(&j->notes.list[i]);
-
-		json_object_set(o, "kind", json_object_get(o, "code"));
-		json_object_del(o, "code");
-		json_array_append_new(notes, o);
-	}
-	return notes;
-}
-
 /* The hosts that --suspects writes. */
 static json_t *drain_json(const struct judgement *j)
 {
@@ -85,77 +83,37 @@ static json_t *drain_json(const struct judgement *j)
 	return hosts;
 }
 
-/* What is missing, or null. */
-static json_t *incomplete_json(const struct judgement *j)
-{
-	if (!j->planned_rounds && !j->unnamed && !j->unended)
-		return json_null();
-	return json_pack("{s:i, s:i, s:i, s:i}", "rounds", j->planned_rounds, "rounds_played",
-			 j->played_rounds, "players_unnamed", j->unnamed, "players_unended",
-			 j->unended);
-}
-
-static json_t *input_json(const struct evidence *e)
-{
-	static const char *const key[COUNTS] = {
-#define KEY(name, key, why) [COUNT_##name] = key,
-		EVIDENCE_COUNTS(KEY)
-#undef KEY
-	};
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < COUNTS; i++)
-		json_object_set_new(o, key[i], json_integer((json_int_t)e->counts[i]));
-	return o;
-}
-
-static json_t *round_json(const struct incast_round *r, const struct evidence *e)
-{
-	return json_pack("{s:i, s:s, s:i, s:f, s:f, s:f, s:s, s:f}", "round", r->round & 0xffff,
-			 "receiver", evidence_name(e, r->receiver), "senders", r->senders, "sum",
-			 r->sum_gbps, "limit", r->limit_gbps, "jain", r->jain, "least",
-			 evidence_name(e, r->least), "least_share", r->least_share);
-}
-
-static json_t *incast_json(const struct incast *it, const struct evidence *e)
-{
-	json_t *rounds;
-
-	if (!it->rounds)
-		return json_null();
-	rounds = json_array();
-	for (uint32_t i = 0; i < it->rounds; i++)
-		json_array_append_new(rounds, round_json(&it->round[i], e));
-	return json_pack("{s:i, s:f, s:s, s:f, s:o}", "senders", it->senders, "reach", it->reach,
-			 "reach_of", it->of_ports ? "port" : "best", "jain", it->jain, "rounds",
-			 rounds);
-}
-
 char *judge_json(const struct judgement *j)
 {
-	json_t *suspects = json_array(), *players = json_array(), *tested = json_array(), *all;
+	json_t *suspects = json_array(), *notes = json_array();
+	json_t *players = json_array(), *tested = json_array(), *all;
 	const uint32_t *in = j->hosts_in;
 
-	for (uint32_t i = 0; i < j->suspects.count; i++)
-		json_array_append_new(suspects, suspect_json(j, &j->suspects.of[i]));
+	for (uint32_t i = 0; i < j->statements; i++) {
+		const struct statement *s = &j->statement[i];
+		struct finding words;
+
+		statement_words(&words, j, s);
+		if (s->about)
+			json_array_append_new(suspects, suspect_json(j, s, &words));
+		else
+			json_array_append_new(notes, note_json(&words));
+	}
 	for (uint32_t i = 0; i < j->players; i++)
 		json_array_append_new(players, player_json(j, i));
 	for (uint32_t i = 0; i < j->candidates; i++)
 		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, "
-		"s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s*}",
+		"s:o, s:o, s:o, s:s*}",
 		"rdmark_pairs", 1, "generator", "rdmark-pairs " RDMARK_VERSION, "unit",
 		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
 		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "normal",
 		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
-		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "incomplete",
-		incomplete_json(j), "compared",
-		j->has_baseline ? json_integer(j->compared) : json_null(), "suspects", suspects,
-		"candidates", tested, "drain", drain_json(j), "notes", notes_json(j), "incast",
-		incast_json(&j->incast, j->e), "players", players, "input",
-		input_json(j->e), "title", *j->e->title ? j->e->title : NULL);
+		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "suspects", suspects,
+		"candidates", tested, "drain", drain_json(j), "notes", notes, "players", players,
+		"title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 

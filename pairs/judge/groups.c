@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Groups that are slow with others. By the test: their candidates are low with references of other
- * groups, and not with their own. And by blocks, where only a full uplink tells: what a group
- * carries with another one while all groups do so.
+ * Groups that are slow with others, by blocks, since only a full uplink tells: what a group carries
+ * with another one while all groups do so.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #define SLOTS 8 /* of blocks, which follow each other: more than a plan has */
 
 struct group {
-	uint32_t tested, place; /* of its players those that were tested, and are low far away */
 	double sum[SLOTS];      /* of what its blocks reach in each slot, */
 	uint32_t n[SLOTS];      /* and how many runs that is */
 	double level; /* the median of slots, as a logarithm: one partner may be bad; NaN: none */
@@ -23,8 +21,8 @@ struct group {
 static bool tells(const struct judgement *j, const struct observation *o)
 {
 	return (o->part == PART_BLOCK || o->part == PART_LOADED) && judge_counts(j, o) &&
-	       judge_is_apart(j, o->from, o->to) && j->group[o->from] != NONE &&
-	       j->group[o->to] != NONE && !judge_is_bad(j, o->from) && !judge_is_bad(j, o->to);
+	       judge_is_apart(j, o->from, o->to) && j->player[o->from].group != NONE &&
+	       j->player[o->to].group != NONE && !judge_is_bad(j, o->from) && !judge_is_bad(j, o->to);
 }
 
 static void take_runs(const struct judgement *j, struct group *of)
@@ -40,7 +38,7 @@ static void take_runs(const struct judgement *j, struct group *of)
 		const struct observation *o = &j->e->of[i];
 
 		for (int end = 0; end < 2 && tells(j, o); end++) {
-			struct group *g = &of[j->group[end ? o->to : o->from]];
+			struct group *g = &of[j->player[end ? o->to : o->from].group];
 
 			g->runs++;
 			g->starved += (double)o->y < hardly;
@@ -73,18 +71,6 @@ static double below(const struct judgement *j, const struct group *of, uint32_t 
 	return of[g].level - median;
 }
 
-static void take_candidates(const struct judgement *j, struct group *of)
-{
-	for (uint32_t i = 0; i < j->candidates; i++) {
-		uint32_t group = j->group[j->candidate[i].player];
-
-		if (group == NONE || j->candidate[i].verdict < VERDICT_GOOD)
-			continue;
-		of[group].tested++;
-		of[group].place += j->candidate[i].verdict == VERDICT_PLACE;
-	}
-}
-
 /* True if only some of its pairs are low, but more than of the others: one of several uplinks is.
  */
 static bool is_low_in_part(const struct judgement *j, const struct group *of, uint32_t group)
@@ -102,26 +88,18 @@ static bool is_low_in_part(const struct judgement *j, const struct group *of, ui
 
 static void add_group(struct judgement *j, const struct group *of, uint32_t group)
 {
-	const struct group *g = &of[group];
-	bool by_test = g->place > 1 && 2 * g->place >= g->tested && judge_tells_groups(j), by_load;
 	double spread, least = below(j, of, group, &spread);
-	struct suspect s = suspect_of(SUSPECT_GROUP, group);
+	struct statement s = suspect_of(SUSPECT_GROUP, group);
+	bool all = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
 
-	by_load = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
-	if (!by_test && !by_load && !is_low_in_part(j, of, group))
+	if (!all && !is_low_in_part(j, of, group))
 		return;
-	s.tested = by_test;
-	s.value = by_test || by_load ? exp(least) : 1 - (double)g->starved / g->runs;
+	s.about = ABOUT_GROUP;
+	s.value = all ? exp(least) : 1 - (double)of[group].starved / of[group].runs;
 	s.normal = 1;
-	s.partners = by_test ? g->tested : g->runs;
-	s.bad = by_test ? g->place : by_load ? g->runs : g->starved;
-	for (uint32_t i = 0; i < j->candidates && by_test; i++) {
-		const struct candidate *c = &j->candidate[i];
-
-		if (j->group[c->player] == group && c->verdict == VERDICT_PLACE)
-			s.value = fmin(s.value, exp(c->y - c->control));
-	}
-	suspects_add(&j->suspects, &s);
+	s.of = of[group].runs;
+	s.count = all ? s.of : of[group].starved;
+	statements_add(j, &s);
 }
 
 void judge_groups(struct judgement *j)
@@ -133,8 +111,7 @@ void judge_groups(struct judgement *j)
 		json_memory_lacked();
 		return;
 	}
-	take_candidates(j, of);
-	if (groups && !j->e->latency && !j->incast.rounds)
+	if (groups && !j->e->latency && !j->e->incast)
 		take_runs(j, of);
 	for (uint32_t g = 0; g < groups; g++)
 		add_group(j, of, g);

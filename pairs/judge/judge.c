@@ -86,13 +86,13 @@ static int read_file(struct evidence *b, const char *name, struct fault *f)
 static void print_counts(const struct evidence *e)
 {
 	static const char *const why[COUNTS] = {
-#define WHY(name, key, why) [COUNT_##name] = why,
+#define WHY(name, why) [COUNT_##name] = why,
 		EVIDENCE_COUNTS(WHY)
 #undef WHY
 	};
 
 	for (size_t i = 0; i < COUNTS; i++)
-		if (e->counts[i] && why[i])
+		if (e->counts[i])
 			fprintf(stderr, PAIRS ": lines not used, %s: %llu\n", why[i],
 				(unsigned long long)e->counts[i]);
 }
@@ -114,16 +114,16 @@ static int read_evidence(struct evidence *b, char **files, struct fault *f)
 	return fault_fix(f, "use the output of `rdmark-pairs run`");
 }
 
-/* Raise, and return -1, if none of the hosts NAMES of the file NAME is in the runs B. */
-static int refuse_strangers(const struct evidence *b, const struct names *names, const char *name,
-			    struct fault *f)
+/* Refuse groups of which no host is in the runs: it is named otherwise there. */
+static int refuse_strangers(const struct judge *k, struct fault *f)
 {
-	for (uint32_t i = 0; i < b->hosts.count; i++)
-		if (names_find(names, b->hosts.text[i]) != NAMES_NONE)
+	const struct names *in = &k->evidence.hosts;
+
+	for (uint32_t i = 0; i < in->count; i++)
+		if (groups_of(&k->group, in->text[i]) != NAMES_NONE)
 			return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s: none of its hosts is in these runs", name);
-	return fault_fix(f,
-			 "name the hosts as the runs do, which are those of --hosts or of Slurm");
+	return fault_usage(f, "name the hosts as the runs do, which are those of --hosts or of Slurm",
+			   "%s: none of its hosts is in these runs", k->groups);
 }
 
 /* Read what the options name that is about hosts. */
@@ -164,22 +164,17 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	return 0;
 }
 
-/* Refuse another program than before. Other options are said on stderr. */
-static int compare_experiments(const struct evidence *before, const struct evidence *now,
-			       const char *name, struct fault *f)
+/* Refuse what was measured in another way than NOW. */
+static int refuse_others(const struct evidence *before, const struct evidence *now,
+			 const char *name, struct fault *f)
 {
 	const char *was = before->whats.count ? before->whats.text[0] : "";
 	const char *is = now->whats.count ? now->whats.text[0] : "";
 
 	if (!*was || !*is || strcmp(was, is) == 0)
 		return 0;
-	if (strcmp(before->program, now->program) != 0) {
-		fault_raise(f, FAULT_USAGE, 0, "%s is of another program: %s; now: %s", name, was,
-			    is);
-		return fault_fix(f, "compare with a run of the same program");
-	}
-	fprintf(stderr, PAIRS ": %s was measured with other options: %s; now: %s\n", name, was, is);
-	return 0;
+	return fault_usage(f, "compare with a run of the same program and options",
+			   "%s is of another experiment: %s; now: %s", name, was, is);
 }
 
 static int compare_with(struct judgement *j, const char *name, struct fault *f)
@@ -190,8 +185,7 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	int failed = -1;
 
 	evidence_init(&b);
-	if (read_evidence(&b, files, f) || compare_experiments(&b, j->e, name, f) ||
-	    refuse_strangers(&b, &j->e->hosts, name, f))
+	if (read_evidence(&b, files, f) || refuse_others(&b, j->e, name, f))
 		goto out;
 	failed = judgement_init(&before, &b, j->groups, 0);
 	if (!failed)
@@ -207,7 +201,7 @@ out:
 static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 {
 	if (read_hosts(k, f) || read_evidence(&k->evidence, k->files, f) ||
-	    (k->groups && refuse_strangers(&k->evidence, &k->group.hosts, k->groups, f)))
+	    (k->groups && refuse_strangers(k, f)))
 		return -1;
 	if (judgement_init(j, &k->evidence, &k->group, k->expect))
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "%u pairs", k->evidence.count);

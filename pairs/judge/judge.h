@@ -34,11 +34,8 @@ void judge_suspects(FILE *to, const struct judgement *j);
  * decided, or no measurement would decide it. */
 void judge_plan(FILE *to, const struct judgement *j);
 
-/* Make TO the words of S: its text the title of its kind, its cause what is said of it alone. */
-void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s);
-
 /* The name of A or B of a suspect: a host, "HOST/DEVICE", or a group. */
-const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which);
+const char *judge_name(const struct judgement *j, const struct statement *s, uint32_t which);
 
 /* "both ways", "sending" or "receiving". */
-const char *judge_way(const struct suspect *s);
+const char *judge_way(const struct statement *s);

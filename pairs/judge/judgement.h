@@ -9,9 +9,7 @@
 
 #include "evidence.h"
 #include "finding/finding.h"
-#include "incast.h"
 #include "ranks.h"
-#include "thresholds.h"
 
 #define NONE      UINT32_MAX
 #define KINDS_MAX 256
@@ -27,11 +25,6 @@ struct kind {
 	bool lower;
 	uint32_t players;
 	double reach; /* what its pairs reach: of a rate the logarithm, of a latency its negative */
-};
-
-/* What a PLAYER's figures are in a direction: at best, and in the middle; NaN: none. */
-struct standing {
-	float best, median;
 };
 
 enum verdict {
@@ -64,28 +57,34 @@ struct pair {
 	uint32_t tests; /* runs of tests */
 };
 
-struct suspect {
-	enum finding_code kind; /* by which they are sorted */
-	bool tested;            /* otherwise it was seen once */
-	bool drained;           /* it is slow by the test */
-	bool sends, receives;   /* of a pair: A to B, B to A */
-	bool is_host;           /* A is a host, all of its rails; otherwise a player, or a group */
-	uint32_t a, b;          /* B: of a pair; otherwise NONE */
-	double value, normal;   /* in the evidence's unit, or s, or parts; NaN: none */
-	uint32_t partners, bad; /* hosts or runs that it was judged by; those that were bad */
-	uint32_t text;          /* what its runs said, in struct evidence.texts; or NONE */
+enum about {
+	ABOUT_ALL, /* it is a note: no single node's fault; all others are suspects */
+	ABOUT_PLAYER,
+	ABOUT_HOST, /* all players of it, of which A is one */
+	ABOUT_PAIR, /* A to B */
+	ABOUT_GROUP
 };
 
-struct suspects {
-	struct suspect *of; /* owned */
-	uint32_t count;
+/* What is said, and of whom. Report, document, drain list and exit status are made of these. */
+struct statement {
+	enum finding_code code;        /* by which they are sorted, suspects first */
+	enum finding_level level;      /* a fault is exit status 6 */
+	enum finding_strength strength; /* what is not certain is exit status 77 */
+	enum about about;
+	uint32_t a, b;
+	bool tested;          /* a suspect that is not was seen once */
+	bool drained;         /* it is slow by the test */
+	bool sends, receives; /* of a pair: A to B, B to A */
+	double value, normal; /* in the evidence's unit, or s, or parts; 0: none */
+	uint32_t count, of;   /* those that are bad, of the hosts or runs that it was judged by */
+	const char *text;     /* what its runs said; of a note, names. NULL: nothing */
 };
 
 /* What is known of a host; the largest one counts. */
 enum host_state {
 	HOST_UNDECIDED,
 	HOST_GOOD,
-	HOST_NAMED, /* a suspect that is not drained, or a candidate */
+	HOST_NAMED, /* a suspect that is not drained */
 	HOST_SLOW,
 	HOST_LOST,
 	HOST_STATES
@@ -95,17 +94,13 @@ struct judgement {
 	struct evidence *e; /* lent; the y of its observations and its kinds are set */
 	const struct groups *groups;
 	double expected;  /* what a pair must reach, in Gb/s; 0: not given */
-	uint32_t players; /* as all below, of which the lists are owned */
-	uint32_t *group;  /* of each player: a group or NONE */
-	bool *lost;       /* whose figures are not judged */
+	struct player *player; /* those of E */
+	uint32_t players;
 	struct kind kind[KINDS_MAX];
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
-	struct standing *standing[WAYS];
 	double level_best[WAYS];       /* what most players reach at best */
-	uint32_t *candidate_of;        /* of each player: its number in CANDIDATE, or NONE */
-	uint32_t (*near)[TEST_NEAR];   /* of each player: with whom it is best, or NONE */
-	struct candidate *candidate;   /* the worst first */
+	struct candidate *candidate;   /* owned, as all lists below are; the worst first */
 	uint32_t candidates, left_out; /* of few players, behind them: those that are references */
 	uint32_t tests;                /* runs of candidates, and of controls */
 	struct pair pair[PAIRS_MAX];
@@ -113,15 +108,11 @@ struct judgement {
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
 	double *room;    /* for as many figures as there are observations */
-	struct suspects suspects;
-	struct findings notes; /* what is nobody's fault */
-	struct incast incast;
+	struct statement *statement;
+	uint32_t statements;
 	uint8_t *host; /* of each host: enum host_state */
 	uint32_t hosts_in[HOST_STATES];
 	uint32_t measured, tried; /* observations of the screen */
-	uint32_t played_rounds, planned_rounds, unnamed, unended;
-	bool has_baseline, cannot_tell;
-	uint32_t compared;
 };
 
 /*
@@ -138,14 +129,14 @@ void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
 int judge_verdicts(struct judgement *j); /* verdict.c. -1: no memory */
-void judge_statements(struct judgement *j);
+void judge_name_suspects(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
 
-/* Add those who reach less than in BEFORE, and count what was compared. */
+/* Add those who reach less than in BEFORE. */
 void judge_compare(struct judgement *j, const struct judgement *before);
 
-/* After the last rule: what is known of each host. */
+/* After the last rule: put the worst first, and find what is known of each host. */
 void judge_states(struct judgement *j);
 
 /*
@@ -154,25 +145,31 @@ void judge_states(struct judgement *j);
  */
 int judge_status(const struct judgement *j);
 
-/* Suspect A as KIND, of which nothing else is known. */
-struct suspect suspect_of(enum finding_code kind, uint32_t a);
+/* The suspect A, for CODE, of whom nothing else is known. */
+static inline struct statement suspect_of(enum finding_code code, uint32_t a)
+{
+	return (struct statement){
+		.code = code, .level = FINDING_FAULT, .about = ABOUT_PLAYER, .a = a};
+}
 
 /* Add S. If there is no memory, json_memory_failures() says so. */
-void suspects_add(struct suspects *l, const struct suspect *s);
+void statements_add(struct judgement *j, const struct statement *s);
 
-/* Make one suspect of a host of those of all its players, from number FIRST of the list on. */
-void suspects_merge(struct judgement *j, uint32_t first);
+/* Make one statement of a host of those of all its players, from number FIRST of the list on. */
+void statements_merge(struct judgement *j, uint32_t first);
 
-/* Put the worst first. */
-void suspects_sort(struct suspects *l);
+/* Make TO the words of S: of a suspect, the text is the title of its code, its cause what is said of
+ * it alone. */
+void statement_words(struct finding *to, const struct judgement *j, const struct statement *s);
 
-/* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings. */
-uint32_t judge_said(const struct judgement *j, uint32_t player, bool failed);
+/* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings; or
+ * NULL. */
+const char *judge_said(const struct judgement *j, uint32_t player, bool failed);
 
-/* True if this kind of suspect cannot be used at all: exit status 3. */
-static inline bool suspect_is_lost(enum finding_code kind)
+/* True if a suspect for CODE cannot be used at all: exit status 3. */
+static inline bool statement_is_lost(enum finding_code code)
 {
-	return kind <= SUSPECT_BROKE && kind != SUSPECT_CLOCK;
+	return code <= SUSPECT_BROKE && code != SUSPECT_CLOCK;
 }
 
 /* What all pairs at once reach on average of what few do in the middle; NaN: not known. */
@@ -196,13 +193,13 @@ static inline double judge_least(const struct judgement *j)
 /* True if O has a figure to judge: both ends had their CPU, and neither is lost. */
 static inline bool judge_counts(const struct judgement *j, const struct observation *o)
 {
-	return !isnan(o->y) && !j->lost[o->from] && !j->lost[o->to];
+	return !isnan(o->y) && !j->player[o->from].lost && !j->player[o->to].lost;
 }
 
 /* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
 static inline double judge_y(const struct judgement *j, const struct observation *o)
 {
-	if (o->cause && o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to])
+	if (o->cause && o->cause != FAILED_MISSED && !j->player[o->from].lost && !j->player[o->to].lost)
 		return FAILED;
 	return judge_counts(j, o) ? (double)o->y : NAN;
 }
@@ -210,8 +207,8 @@ static inline double judge_y(const struct judgement *j, const struct observation
 /* True if a run with WITH tells of PLAYER: a partner whose port is slower hides what it lacks. */
 static inline bool judge_tells(const struct judgement *j, uint32_t player, uint32_t with)
 {
-	return !(j->kind[j->e->player[with].kind].reach <
-		 j->kind[j->e->player[player].kind].reach - LEAST_RATE);
+	return !(j->kind[j->player[with].kind].reach <
+		 j->kind[j->player[player].kind].reach - LEAST_RATE);
 }
 
 /* Candidates that are tested; more of them are no exceptions, and nobody is named before a test. */
@@ -229,7 +226,7 @@ static inline bool judge_is_blind(const struct judgement *j)
 /* By the test: what such a player reaches says nothing of its group, nor of the network. */
 static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->candidate_of[player];
+	uint32_t at = j->player[player].candidate;
 
 	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
 			      j->candidate[at].verdict == VERDICT_TIMES);
@@ -238,14 +235,14 @@ static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 /* What Y, of PLAYER's kind, is in the evidence's unit. */
 static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
 {
-	y += j->kind[j->e->player[player].kind].reach;
+	y += j->kind[j->player[player].kind].reach;
 	return exp(j->e->latency ? -y : y);
 }
 
 /* Players of two groups, or of one that is not known. */
 static inline bool judge_is_apart(const struct judgement *j, uint32_t a, uint32_t b)
 {
-	return j->group[a] == NONE || j->group[a] != j->group[b];
+	return j->player[a].group == NONE || j->player[a].group != j->player[b].group;
 }
 
 /* True if a group that is slow with others can be told from these: there is a third one. */
@@ -261,7 +258,7 @@ static inline bool judge_may_share(const struct judgement *j, const struct candi
 	return b->verdict >= VERDICT_PLACE || (b->verdict == VERDICT_OPEN && b->depth < 0) ||
 	       !judge_is_apart(j, a->player, b->player) ||
 	       (j->e->latency &&
-		j->group[a->player] == NONE); /* a far rack's hosts are candidates */
+		j->player[a->player].group == NONE); /* a far rack's hosts are candidates */
 }
 
 /* True if A and B are near to each other: in one group; if groups are not known, at best there. */

@@ -22,36 +22,6 @@ static double figure_of(const struct judgement *j, const struct observation *o)
 	return j->e->latency ? -log((double)o->value) : log((double)o->value);
 }
 
-/* The best value of PLAYER in the screen but for one; 0: none. */
-static double best_value(const struct judgement *j, uint32_t player)
-{
-	double best = 0, second = 0;
-
-	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
-		double value = (double)w.is->value;
-
-		second = value > best ? best : value > second ? value : second;
-		best = fmax(best, value);
-	}
-	return second > 0 ? second : best;
-}
-
-/* A rate that is not known is that player's alone: the least of the others' that it fits under; 0
- * if none is known. */
-static double likely_rate(const struct judgement *j, uint32_t player)
-{
-	double value = best_value(j, player), rate = 0, most = 0;
-
-	for (uint32_t k = 0; k < j->kinds; k++) {
-		double is = j->kind[k].gbps;
-
-		most = fmax(most, is);
-		if (is >= value && (!(rate > 0) || is < rate))
-			rate = is;
-	}
-	return rate > 0 ? rate : most;
-}
-
 /* The number of the kind, which is added if it is new. */
 static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool lower)
 {
@@ -79,11 +49,11 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 
 	for (uint32_t i = 0; i < j->e->count; i += j->kinds > 1 ? 1 : judge_step(j)) {
 		const struct observation *o = &j->e->of[i];
-		uint32_t from = j->e->player[o->from].kind, to = j->e->player[o->to].kind;
+		uint32_t from = j->player[o->from].kind, to = j->player[o->to].kind;
 		double gbps = fmin(j->kind[from].gbps, j->kind[to].gbps);
 
 		if (!(parts >> o->part & 1) || o->marks & MARK_LACKED || !(o->value > 0) ||
-		    j->lost[o->from] || j->lost[o->to])
+		    j->player[o->from].lost || j->player[o->to].lost)
 			continue;
 		if (kind == NONE && (gbps > 0 || j->e->latency))
 			f.of[f.n++] = figure_of(j, o) - (j->e->latency ? 0 : log(gbps));
@@ -113,27 +83,23 @@ static void measure_kinds(struct judgement *j)
 	}
 	for (uint32_t i = 0; i < j->e->count; i++) {
 		struct observation *o = &j->e->of[i];
-		double slower = fmin(j->kind[j->e->player[o->from].kind].reach,
-				     j->kind[j->e->player[o->to].kind].reach);
+		double from = j->kind[j->player[o->from].kind].reach;
+		double to = j->kind[j->player[o->to].kind].reach;
 
-		o->y = NAN;
-		if (o->value > 0 && !(o->marks & MARK_LACKED))
-			o->y = isnan(slower) ? 0 : (float)(figure_of(j, o) - slower);
+		o->y = NAN; /* as of a rate that is not known, where others are */
+		if (o->value > 0 && !(o->marks & MARK_LACKED) && !isnan(from + to))
+			o->y = (float)(figure_of(j, o) - fmin(from, to));
 	}
 }
 
 void judge_kinds(struct judgement *j)
 {
 	j->kinds = 0;
-	for (int known = 1; known >= 0; known--)
-		for (uint32_t i = 0; i < j->players; i++) {
-			struct player *p = &j->e->player[i];
-			double gbps = known ? (double)p->port_gbps : likely_rate(j, i);
+	for (uint32_t i = 0; i < j->players; i++) {
+		struct player *p = &j->player[i];
 
-			if ((p->port_gbps > 0) != known)
-				continue;
-			p->kind = kind_of(j, rail_of(j, i), gbps, p->lower);
-			j->kind[p->kind].players += !j->lost[i];
-		}
+		p->kind = kind_of(j, rail_of(j, i), (double)p->port_gbps, p->lower);
+		j->kind[p->kind].players += !p->lost;
+	}
 	measure_kinds(j);
 }

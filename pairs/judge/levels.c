@@ -4,7 +4,7 @@
 
 #include "judgement.h"
 
-#define LEVELS_LEAST 8 /* players: of fewer, two that are low may be slow */
+#define LEVELS_LEAST 8 /* hosts: of fewer, two that are low may be slow */
 
 struct figures judge_figures(const struct judgement *j, unsigned parts)
 {
@@ -32,21 +32,20 @@ static void find_standings(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++)
 		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
-			struct standing *s = &j->standing[way][i];
 			struct figures f = figures_of(j, i, way);
 
-			s->median = (float)figures_median(&f);
-			s->best = NAN;
-			if (f.n && !j->lost[i])
-				s->best = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
+			if (!f.n || j->player[i].lost)
+				continue;
+			j->player[i].median[way] = (float)figures_median(&f);
+			j->player[i].best[way] = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
 		}
 }
 
 /* The best of a player, of both ways; NaN: none. */
 static double top_of(const struct judgement *j, uint32_t player)
 {
-	return fmax((double)j->standing[SENDS][player].best,
-		    j->e->latency ? NAN : (double)j->standing[RECEIVES][player].best);
+	return fmax((double)j->player[player].best[SENDS],
+		    j->e->latency ? NAN : (double)j->player[player].best[RECEIVES]);
 }
 
 /* How far the first K of sorted figures are from the others, in deviations by their quartiles. */
@@ -93,7 +92,7 @@ static void find_levels(struct judgement *j)
 		if (!isnan(top_of(j, i)))
 			f.of[f.n++] = top_of(j, i);
 	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
-	if (f.n < LEVELS_LEAST || j->e->latency || j->incast.rounds)
+	if (j->e->hosts.count < LEVELS_LEAST || f.n < least || j->e->latency || j->e->incast)
 		return;
 	figures_median(&f); /* sorts them */
 	for (size_t k = least; k <= f.n - least; k++) {
@@ -110,7 +109,7 @@ static void find_levels(struct judgement *j)
 		return;
 	}
 	for (uint32_t i = 0; i < j->players; i++)
-		j->e->player[i].lower = top_of(j, i) < cut;
+		j->player[i].lower = top_of(j, i) < cut;
 	judge_kinds(j);
 	find_standings(j);
 }

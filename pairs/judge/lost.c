@@ -30,14 +30,6 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	return all;
 }
 
-static bool any_came(const struct judgement *j)
-{
-	for (uint32_t i = 0; i < j->e->runs.count; i++)
-		if (j->e->run[i].came)
-			return true;
-	return false;
-}
-
 static double clock_limit_s(const struct judgement *j)
 {
 	double slot_s = j->e->slot_s;
@@ -51,7 +43,7 @@ static double share_of(const struct judgement *j, uint32_t player)
 	double n = 0, k = 0;
 
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);)
-		if (!j->lost[w.with] && w.is->cause != FAILED_MISSED) {
+		if (!j->player[w.with].lost && w.is->cause != FAILED_MISSED) {
 			n++;
 			k += w.is->cause > 0;
 		}
@@ -72,19 +64,19 @@ static void explain(struct judgement *j)
 
 		most = 0;
 		for (uint32_t i = 0; i < j->players; i++) {
-			share[i] = j->lost[i] ? 0 : share_of(j, i);
+			share[i] = j->player[i].lost ? 0 : share_of(j, i);
 			most = fmax(most, share[i]);
 		}
 		if (most < LOST_HARDLY)
 			return;
 		for (uint32_t i = 0; i < j->players; i++)
-			j->lost[i] |= share[i] >= most;
+			j->player[i].lost |= share[i] >= most;
 		for (uint32_t i = 0; i < j->players; i++)
-			if (!j->lost[i])
+			if (!j->player[i].lost)
 				left.of[left.n++] = share_of(j, i);
 		if (!(figures_median(&left) < most / 2)) {
 			for (uint32_t i = 0; i < j->players; i++)
-				j->lost[i] &= share[i] < most;
+				j->player[i].lost &= share[i] < most;
 			return;
 		}
 	} while (true);
@@ -93,7 +85,7 @@ static void explain(struct judgement *j)
 static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
 				 bool came, bool unusable)
 {
-	const struct player *p = &j->e->player[player];
+	const struct player *p = &j->player[player];
 
 	if (came && !p->came && !t->measured)
 		return SUSPECT_NEVER_CAME;
@@ -112,32 +104,34 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 
 static void find_lost(struct judgement *j)
 {
-	bool came = any_came(j);
 	uint32_t figures = 0;
+	bool came = false;
 
+	for (uint32_t i = 0; i < j->e->runs.count; i++)
+		came |= j->e->run[i].came > 0;
 	for (uint32_t i = 0; i < j->e->count; i++)
 		figures += !j->e->of[i].cause;
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct tally t = tally_of(j, i);
 
-		j->lost[i] = kind_of(j, i, &t, came, false) != FINDING_CODES;
+		j->player[i].lost = kind_of(j, i, &t, came, false) != FINDING_CODES;
 	}
 	if (figures > GOOD_LEAST * j->e->count && j->players > 2)
 		explain(j);
 	for (uint32_t i = 0; i < j->players; i++) {
-		const struct player *p = &j->e->player[i];
+		const struct player *p = &j->player[i];
 		const struct tally t = tally_of(j, i);
-		struct suspect s = suspect_of(kind_of(j, i, &t, came, j->lost[i]), i);
+		struct statement s = suspect_of(kind_of(j, i, &t, came, j->player[i].lost), i);
 
-		j->unended += p->unended;
-		j->lost[i] = s.kind != FINDING_CODES;
-		if (!j->lost[i])
+		j->player[i].lost = s.code != FINDING_CODES;
+		if (!j->player[i].lost)
 			continue;
 		s.tested = true;
-		s.bad = t.failed;
-		s.partners = t.measured + t.failed;
-		s.text = p->server_said == EVIDENCE_NONE ? judge_said(j, i, true) : p->server_said;
-		suspects_add(&j->suspects, &s);
+		s.count = t.failed;
+		s.of = t.measured + t.failed;
+		s.text = p->server_said == EVIDENCE_NONE ? judge_said(j, i, true)
+							 : j->e->texts.text[p->server_said];
+		statements_add(j, &s);
 	}
 }
 
@@ -160,42 +154,28 @@ static double ahead_of(const struct judgement *j, uint32_t player)
 /* Whose clock differs from most others'. Of two nobody can say which it is. */
 static void find_clocks(struct judgement *j)
 {
-	uint32_t first = j->suspects.count, off;
+	uint32_t first = j->statements, off;
 
 	for (uint32_t i = 0; i < j->players; i++) {
-		struct suspect s = suspect_of(SUSPECT_CLOCK, i);
+		struct statement s = suspect_of(SUSPECT_CLOCK, i);
 
 		s.value = ahead_of(j, i);
 		s.tested = s.sends = s.receives = true;
-		if (!isnan(s.value) && !j->lost[i])
-			suspects_add(&j->suspects, &s);
+		if (!isnan(s.value) && !j->player[i].lost)
+			statements_add(j, &s);
 	}
-	off = j->suspects.count - first;
+	off = j->statements - first;
 	if (2 * off > j->players) /* one says it for both; of more nobody knows the time */
-		j->suspects.count = first + (off == 2 && j->players == 2);
-	if (off == 2 && j->players == 2)
-		j->suspects.of[first].b = 1;
-}
-
-/* What a player reaches that missed many slots says little of its links; if many did, the launcher
- * was late, and it says as much as ever. */
-static void find_late(struct judgement *j)
-{
-	uint32_t late = 0;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		late += j->e->player[i].missed > 0;
-	for (uint32_t i = 0; i < j->players && late <= MISSED_MANY * j->players; i++) {
-		const struct player *p = &j->e->player[i];
-
-		j->lost[i] |= p->missed > p->slots * MISSED_MANY;
+		j->statements = first + (off == 2 && j->players == 2);
+	if (off == 2 && j->players == 2) {
+		j->statement[first].about = ABOUT_PAIR;
+		j->statement[first].b = 1;
 	}
 }
 
 void judge_lost(struct judgement *j)
 {
 	find_lost(j);
-	suspects_merge(j, 0);
+	statements_merge(j, 0);
 	find_clocks(j);
-	find_late(j);
 }

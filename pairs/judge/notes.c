@@ -17,29 +17,6 @@ struct named {
 	uint32_t count;
 };
 
-/* What is said: the numbers that the words of its code have; NaN or NULL: none. */
-struct said {
-	enum finding_code code;
-	enum finding_level level;
-	enum finding_strength strength;
-	double count, of, part, gbps;
-	const char *hosts;
-	bool tested;
-};
-
-static void say(struct judgement *j, const struct said *s)
-{
-	j->cannot_tell |= s->strength == FINDING_CANNOT_TELL;
-	FINDING_ADD(&j->notes, s->code, s->level, .strength = s->strength,
-		    .value = {FINDING_NUMBER("count", s->count > 0 ? s->count : NAN, ""),
-			      FINDING_NUMBER("of", s->of > 0 ? s->of : NAN, ""),
-			      FINDING_NUMBER("part", s->part > 0 ? s->part : NAN, "share"),
-			      FINDING_NUMBER("expected", s->gbps > 0 ? s->gbps : NAN, "Gb/s"),
-			      FINDING_WORD("s", s->count > 1 ? "s" : ""),
-			      FINDING_WORD("hosts", s->hosts),
-			      FINDING_WORD("tested", s->tested ? "" : NULL)});
-}
-
 static void add_name(const struct judgement *j, struct named *to, uint32_t player)
 {
 	const char *name = evidence_name(j->e, player);
@@ -51,10 +28,13 @@ static void add_name(const struct judgement *j, struct named *to, uint32_t playe
 	to->count++;
 }
 
-static bool is_in_place(const struct judgement *j, const struct candidate *c)
+/* Add S about the players NAMED, if there are such. */
+static void say_of(struct judgement *j, const struct named *named, struct statement s)
 {
-	return c->verdict == VERDICT_PLACE &&
-	       (j->group[c->player] == NONE || !judge_tells_groups(j));
+	uint32_t at = named->count ? names_put(&j->e->texts, named->text) : NAMES_NONE;
+
+	s.text = at == NAMES_NONE ? NULL : j->e->texts.text[at];
+	statements_add(j, &s);
 }
 
 /* The test could not tell, or had too many before it; or before the test there are too many. */
@@ -67,8 +47,19 @@ static bool is_undecided(const struct judgement *j, const struct candidate *c)
 	return !c->falls && (c->verdict == VERDICT_UNCLEAR || open);
 }
 
-/* Candidates of whom nobody can tell; and those who are low with far ones only, where no groups say
- * with whom they share a place. */
+/* True if at most a quarter of PLAYER's figures count: its threads lacked their CPUs, or it has no like. */
+static bool has_few(const struct judgement *j, uint32_t player)
+{
+	uint32_t figures = 0, tried = 0;
+
+	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
+		figures += judge_counts(j, w.is);
+		tried += !w.is->cause;
+	}
+	return tried && 4 * figures <= tried && !j->player[player].lost;
+}
+
+/* Candidates of whom nobody can tell; and those who are low with far ones only: they share a place. */
 static void note_candidates(struct judgement *j)
 {
 	struct named undecided = {0}, place = {0};
@@ -76,30 +67,30 @@ static void note_candidates(struct judgement *j)
 	uint32_t places = 0;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
-		places += is_in_place(j, &j->candidate[i]);
+		places += j->candidate[i].verdict == VERDICT_PLACE;
 	for (uint32_t i = 0; i < j->candidates + j->left_out; i++) {
 		const struct candidate *c = &j->candidate[i];
 
-		if (is_undecided(j, c) || (is_in_place(j, c) && places == 1))
+		if (is_undecided(j, c) || (c->verdict == VERDICT_PLACE && places == 1))
 			add_name(j, &undecided, c->player);
-		else if (is_in_place(j, c)) {
+		else if (c->verdict == VERDICT_PLACE) {
 			add_name(j, &place, c->player);
 			part += exp(c->y - c->control);
 		}
 	}
-	/* two have only each other, and maybe the rate of their ports */
-	for (uint32_t i = 0; i < j->players && j->players == 2 && j->measured; i++)
-		if (!(j->expected > 0) && (j->e->latency || !(j->e->player[i].port_gbps > 0)))
+	/* two have only each other, and maybe the rate of their ports; others have few figures that count */
+	for (uint32_t i = 0; i < j->players && j->measured; i++)
+		if ((j->players == 2 && !(j->expected > 0) &&
+		     (j->e->latency || !(j->player[i].port_gbps > 0))) ||
+		    (j->player[i].candidate == NONE && has_few(j, i)))
 			add_name(j, &undecided, i);
-	j->cannot_tell |= place.count && !j->e->latency;
 	if (undecided.count)
-		say(j, &(struct said){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .count = undecided.count, .hosts = undecided.text,
-				      .tested = j->tests});
+		say_of(j, &undecided, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
+							 .count = undecided.count, .tested = j->tests});
 	if (place.count)
-		say(j, &(struct said){PAIRS_RACK, FINDING_WARN, FINDING_MAY_BE,
-				      .count = place.count, .part = part / place.count,
-				      .hosts = place.text});
+		say_of(j, &place, (struct statement){PAIRS_RACK, FINDING_WARN,
+						     j->e->latency ? FINDING_IS : FINDING_MAY_BE,
+						     .count = place.count, .value = part / place.count});
 }
 
 /* True of rails that are slower than another one of the same rate, on all hosts. */
@@ -115,9 +106,21 @@ static void note_rails(struct judgement *j)
 				best = fmax(best, j->kind[i].reach);
 		part = exp(kind->reach - best);
 		if (kind->players > 1 && *kind->rail && part < 1 - SCREEN_PART * DEEP / 2)
-			say(j, &(struct said){PAIRS_RAIL_EVERYWHERE, FINDING_WARN, .part = part,
-					      .hosts = kind->rail});
+			statements_add(j, &(struct statement){PAIRS_RAIL_EVERYWHERE, FINDING_WARN,
+							      .value = part, .text = kind->rail});
 	}
+}
+
+/* No pair has a figure: why, as most runs say, is more than a list of all. */
+static void note_nothing(struct judgement *j)
+{
+	const char *said = judge_said(j, NONE, true);
+
+	for (uint32_t i = 0; i < j->players && !said; i++)
+		if (j->player[i].server_said != EVIDENCE_NONE)
+			said = j->e->texts.text[j->player[i].server_said];
+	if (!j->measured)
+		statements_add(j, &(struct statement){PAIRS_NOTHING, FINDING_FAULT, .text = said});
 }
 
 /* Runs that failed, though neither end is lost: many, and no node explains them. */
@@ -128,9 +131,9 @@ static void note_failed(struct judgement *j)
 	for (uint32_t i = 0; i < j->e->count; i++)
 		failed +=
 			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
-	if (failed > MISSED_MANY * j->tried && j->measured)
-		say(j, &(struct said){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .count = failed, .of = j->tried});
+	if (failed > FAILED_MANY * j->tried && j->measured)
+		statements_add(j, &(struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
+						      .count = failed, .of = j->tried});
 }
 
 static void note_levels(struct judgement *j)
@@ -138,19 +141,19 @@ static void note_levels(struct judgement *j)
 	struct named lower = {0};
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (j->e->player[i].lower)
+		if (j->player[i].lower)
 			add_name(j, &lower, i);
 	if (lower.count)
-		say(j, &(struct said){PAIRS_LEVELS,
-				      j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
-				      .count = lower.count, .part = j->level, .hosts = lower.text});
+		say_of(j, &lower, (struct statement){PAIRS_LEVELS,
+						     j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
+						     .count = lower.count, .value = j->level});
 }
 
 static void note_network(struct judgement *j)
 {
 	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
 	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
-		say(j, &(struct said){PAIRS_NETWORK, .part = j->loaded});
+		statements_add(j, &(struct statement){PAIRS_NETWORK, .value = j->loaded});
 }
 
 /*
@@ -194,11 +197,11 @@ static void note_expected(struct judgement *j)
 			}
 		}
 	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
-		say(j, &(struct said){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
-				      .part = slowest / j->expected, .gbps = j->expected});
+		statements_add(j, &(struct statement){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
+						      .value = slowest, .normal = j->expected});
 	if (!(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e))
-		say(j, &(struct said){PAIRS_CLUSTER_SLOW, FINDING_FAULT, .part = part,
-				      .gbps = gbps});
+		statements_add(j, &(struct statement){PAIRS_CLUSTER_SLOW, FINDING_FAULT,
+						      .value = part * gbps, .normal = gbps});
 }
 
 static void note_slots(struct judgement *j)
@@ -207,52 +210,110 @@ static void note_slots(struct judgement *j)
 	uint32_t missed = 0;
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (j->e->player[i].missed) {
+		if (j->player[i].missed) {
 			add_name(j, &late, i);
-			missed += j->e->player[i].missed;
+			missed += j->player[i].missed;
 		}
 	if (missed)
-		say(j, &(struct said){PAIRS_MISSED_SLOTS, FINDING_WARN, .count = late.count,
-				      .of = missed, .hosts = late.text});
+		say_of(j, &late, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN,
+						    .count = late.count, .of = missed});
 }
 
-/* Players with too few figures, since threads lacked their CPUs. */
+/* Runs whose threads lacked their CPUs. A node without another run is undecided. */
 static void note_cpu(struct judgement *j)
 {
-	struct named without = {0};
 	uint32_t lacked = 0;
 
 	for (uint32_t i = 0; i < j->e->count; i++)
 		lacked += (j->e->of[i].marks & MARK_LACKED) > 0;
-	for (uint32_t i = 0; i < j->players && lacked; i++) {
-		uint32_t figures = 0, tried = 0;
-
-		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-			figures += judge_counts(j, w.is);
-			tried += !w.is->cause;
-		}
-		if (4 * figures <= tried && !j->lost[i])
-			add_name(j, &without, i);
-	}
 	if (lacked)
-		say(j, &(struct said){PAIRS_NO_CPU, without.count ? FINDING_WARN : FINDING_NOTE,
-				      without.count ? FINDING_CANNOT_TELL : FINDING_IS,
-				      .count = lacked, .of = j->e->count,
-				      .hosts = without.count ? without.text : NULL});
+		statements_add(j, &(struct statement){PAIRS_NO_CPU, FINDING_NOTE, .count = lacked,
+						      .of = j->e->count});
+}
+
+/* What the senders of a round reach together, as a part of their receiver's port. */
+static void note_incast(struct judgement *j)
+{
+	const struct observation *of = j->e->of, *end = of ? of + j->e->count : of, *next;
+	struct figures reach = {.of = j->room};
+	double least = INFINITY, senders = 0;
+	struct named worst = {0};
+	uint32_t at = 0;
+
+	for (; of < end && j->e->incast; of = next) { /* those of one receiver are together */
+		double gbps = (double)j->player[of->to].port_gbps, sum = 0, n = 0;
+
+		for (next = of; next < end && next->run == of->run && next->slot == of->slot &&
+				next->to == of->to;
+		     next++)
+			if (next->part == PART_LOADED && next->value > 0) {
+				sum += (double)next->value;
+				n++;
+			}
+		if (n < 2 || !(gbps > 0))
+			continue;
+		if (sum / gbps < least) {
+			least = sum / gbps;
+			at = of->to;
+		}
+		senders += n;
+		reach.of[reach.n++] = sum / gbps;
+	}
+	if (!reach.n)
+		return;
+	add_name(j, &worst, at);
+	say_of(j, &worst, (struct statement){PAIRS_INCAST,
+					     .count = (uint32_t)lround(senders / (double)reach.n),
+					     .value = figures_median(&reach)});
+}
+
+/* What is missing: the rest of a run, players, the ends of some; and of which slots runs need. */
+static void note_incomplete(struct judgement *j)
+{
+	const struct evidence *e = j->e;
+	struct named needed = {.count = e->slot_needed_s > 0};
+	uint32_t unended = 0;
+
+	for (uint32_t i = 0; i < e->runs.count; i++) {
+		const struct run *run = &e->run[i];
+		uint32_t played = run->done ? run->played : run->seen;
+
+		if (!run->planned || !run->came || (run->done && played >= run->planned))
+			continue;
+		statements_add(j, &(struct statement){PAIRS_CUT, FINDING_WARN, FINDING_MAY_BE,
+						      .count = played < run->planned ? played : run->planned,
+						      .of = run->planned});
+		break;
+	}
+	for (uint32_t i = 0; i < j->players; i++)
+		unended += j->player[i].unended;
+	if (unended)
+		statements_add(j, &(struct statement){PAIRS_UNENDED, FINDING_WARN, FINDING_MAY_BE,
+						      .count = unended});
+	if (e->expected > e->names.count)
+		statements_add(j, &(struct statement){PAIRS_UNNAMED, FINDING_WARN,
+						      .count = e->expected - e->names.count,
+						      .of = e->expected});
+	text_add(needed.text, sizeof(needed.text), "%.1f", e->slot_needed_s);
+	if (needed.count)
+		say_of(j, &needed, (struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN});
 }
 
 void judge_notes(struct judgement *j)
 {
 	note_candidates(j);
+	note_nothing(j);
 	note_failed(j);
 	note_levels(j);
-	if (!j->incast.rounds)
+	note_incast(j);
+	if (!j->e->incast)
 		note_rails(j);
 	note_network(j);
 	note_expected(j);
 	note_cpu(j);
 	if (judge_is_blind(j)) /* a slow player would not have been a candidate */
-		say(j, &(struct said){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
-				      .part = j->smallest});
+		statements_add(j, &(struct statement){PAIRS_CANNOT_TELL, FINDING_WARN,
+						      FINDING_CANNOT_TELL, .value = j->smallest});
 	note_slots(j);
+	note_incomplete(j);
 }

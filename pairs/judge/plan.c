@@ -43,26 +43,26 @@ struct plan {
 /* A number below N, by chance. */
 static uint32_t draw(struct plan *p, uint32_t n)
 {
-	uint64_t z = p->x += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)(z >> 33) % n;
+	return (uint32_t)(schedule_random(&p->x) >> 33) % n;
 }
 
-static void shuffle(struct plan *p, uint32_t *list, uint32_t n)
+/* Shuffle the N elements of SIZE bytes, 16 at most, at LIST. */
+static void shuffle(struct plan *p, void *list, uint32_t n, size_t size)
 {
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = draw(p, i), was = list[i - 1];
+	char *at = list, was[16];
 
-		list[i - 1] = list[k];
-		list[k] = was;
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = draw(p, i);
+
+		memcpy(was, at + (i - 1) * size, size);
+		memcpy(at + (i - 1) * size, at + k * size, size);
+		memcpy(at + k * size, was, size);
 	}
 }
 
 static uint32_t host_of(const struct plan *p, uint32_t player)
 {
-	return p->j->e->player[player].host;
+	return p->j->player[player].host;
 }
 
 static bool is_free(const struct plan *p, uint32_t player)
@@ -106,8 +106,8 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
-		bool alone = j->candidate_of[m->from] != NONE && j->candidate_of[m->to] == NONE;
-		uint32_t group = *part == 't' && alone ? j->group[m->from] : NONE;
+		bool alone = j->player[m->from].candidate != NONE && j->player[m->to].candidate == NONE;
+		uint32_t group = *part == 't' && alone ? j->player[m->from].group : NONE;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
@@ -128,7 +128,7 @@ static void match_hosts(struct plan *p, uint32_t a, uint32_t b)
 
 	for (uint32_t i = e->first[a]; i < e->first[a + 1]; i++)
 		for (uint32_t k = e->first[b]; k < e->first[b + 1]; k++)
-			if (can_meet(p, i, k) && !p->j->lost[i] && !p->j->lost[k])
+			if (can_meet(p, i, k) && !p->j->player[i].lost && !p->j->player[k].lost)
 				want(p, i, k, draw(p, 2));
 }
 
@@ -138,10 +138,10 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 	const struct judgement *j = p->j;
 
 	for (uint32_t i = 0, k = 0; i < j->players; i++) {
-		if (j->group[i] != a || j->lost[i] || !is_free(p, i))
+		if (j->player[i].group != a || j->player[i].lost || !is_free(p, i))
 			continue;
 		while (k < j->players &&
-		       (j->group[k] != b || j->lost[k] || !is_free(p, k) || !can_meet(p, i, k)))
+		       (j->player[k].group != b || j->player[k].lost || !is_free(p, k) || !can_meet(p, i, k)))
 			k++;
 		if (k == j->players)
 			return;
@@ -149,28 +149,17 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 	}
 }
 
-/* Who meets in ROUND, as pair number I, of N by the circle method: A and B. Returns false for none.
- */
-static bool circle(uint32_t n, uint32_t round, uint32_t i, uint32_t *a, uint32_t *b)
-{
-	uint32_t even = n + n % 2;
-
-	*a = i ? (round + i) % (even - 1) : even - 1;
-	*b = (round + even - 1 - i) % (even - 1);
-	return *a < n && *b < n && *a != *b;
-}
-
 static void plan_screen(struct plan *p)
 {
 	const struct evidence *e = p->j->e;
-	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count, a, b;
+	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count;
 	bool few = hosts <= FEW_HOSTS;
 	uint32_t times = e->names.count > hosts ? RAILS_TIMES : few ? FEW_TIMES : MATCHINGS;
 
 	for (uint32_t m = 0; m < times; m++) {
 		for (uint32_t i = 0; i < hosts; i++)
 			p->list[i] = i;
-		shuffle(p, p->list, hosts);
+		shuffle(p, p->list, hosts, sizeof(*p->list));
 		for (uint32_t i = 0; i + 1 < hosts; i += few ? 1 : 2)
 			for (uint32_t k = i + 1; k < (few ? hosts : i + 2); k++)
 				match_hosts(p, p->list[i], p->list[k]);
@@ -181,9 +170,12 @@ static void plan_screen(struct plan *p)
 	for (uint32_t m = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans && m < BLOCKS &&
 			     m + 1 < groups + groups % 2;
 	     m++, p->slot++)
-		for (uint32_t i = 0; i < (groups + 1) / 2; i++)
-			if (circle(groups, m, i, &a, &b))
-				put_block(p, a, b);
+		for (uint32_t i = 0; i < groups; i++) {
+			uint32_t with = schedule_circle(groups, m, i);
+
+			if (with != SCHEDULE_NOBODY && i < with)
+				put_block(p, i, with);
+		}
 }
 
 /*
@@ -202,7 +194,7 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 			    judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
-	shuffle(p, p->list, n);
+	shuffle(p, p->list, n, sizeof(*p->list));
 	return n;
 }
 
@@ -250,7 +242,7 @@ static void match_bad(struct plan *p, const struct candidate *slow)
 			    !have_met(j, slow->player, c->player))
 				p->list[n++] = c->player;
 		}
-		shuffle(p, p->list + placed, n - placed);
+		shuffle(p, p->list + placed, n - placed, sizeof(*p->list));
 	}
 	for (uint32_t k = 0; k < n && k < most; k++)
 		want(p, slow->player, p->list[k], k & 1);
@@ -303,9 +295,9 @@ static void plan_tests(struct plan *p)
 	uint32_t left = judge_most(j);
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (!j->lost[i] && j->candidate_of[i] == NONE)
+		if (!j->player[i].lost && j->player[i].candidate == NONE)
 			p->reference[p->references++] = i;
-	shuffle(p, p->reference, p->references);
+	shuffle(p, p->reference, p->references, sizeof(*p->list));
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct candidate *c = &j->candidate[i];
 		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&
@@ -324,13 +316,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->candidate[i].verdict == VERDICT_SLOW)
 			match_bad(p, &j->candidate[i]);
-	for (uint32_t i = p->matches; i > 1; i--) {
-		uint32_t k = draw(p, i);
-		struct match was = p->match[i - 1];
-
-		p->match[i - 1] = p->match[k];
-		p->match[k] = was;
-	}
+	shuffle(p, p->match, p->matches, sizeof(*p->match));
 	fill_tests(p);
 }
 

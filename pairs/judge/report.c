@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes a judgement as text, and has the words for a suspect. */
+/* Writes a judgement as text. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -8,74 +8,28 @@
 #include "base/text.h"
 #include "judge.h"
 
-#define NOTES_SHOWN 5
-
 /* The lines are written into memory first: what is more than fits is left out, the longest lists
  * first. */
 struct report {
 	FILE *to; /* NULL: lines are only counted */
 	const struct judgement *j;
 	uint32_t lines;
-	uint32_t most; /* suspects of a kind that are shown */
+	uint32_t most; /* statements of a code that are shown */
 	bool texts;    /* what runs said is shown */
 };
 
-const char *judge_name(const struct judgement *j, const struct suspect *s, uint32_t which)
+const char *judge_name(const struct judgement *j, const struct statement *s, uint32_t which)
 {
-	if (s->kind == SUSPECT_GROUP)
+	if (s->about == ABOUT_GROUP)
 		return j->groups->names.text[which];
-	return s->is_host ? evidence_host(j->e, which) : evidence_name(j->e, which);
+	return s->about == ABOUT_HOST ? evidence_host(j->e, which) : evidence_name(j->e, which);
 }
 
-const char *judge_way(const struct suspect *s)
+const char *judge_way(const struct statement *s)
 {
 	if (s->sends == s->receives)
 		return "both ways";
 	return s->sends ? "sending" : "receiving";
-}
-
-/* The figure of a suspect; "": there is none. */
-static void add_figure(const struct judgement *j, const struct suspect *s, char *text, size_t size)
-{
-	double times = s->value / s->normal;
-
-	if (isnan(s->value))
-		return;
-	if (s->kind == SUSPECT_CLOCK)
-		text_add(text, size, "%.3g s %s", fabs(s->value),
-			 s->b != NONE   ? "apart"
-			 : s->value < 0 ? "behind"
-					: "ahead");
-	else if (s->kind == SUSPECT_GROUP)
-		text_add(text, size, "%.0f %%", 100 * times);
-	else if (j->e->latency)
-		text_add(text, size, "%.4g us, %.1f times the normal %.4g us", s->value, times,
-			 s->normal);
-	else
-		text_add(text, size, "%.4g of %.4g Gb/s (%.0f %%)", s->value, s->normal,
-			 100 * times);
-}
-
-void judge_words(struct finding *to, const struct judgement *j, const struct suspect *s)
-{
-	bool good = s->tested && !s->drained;
-	char figure[160] = "";
-
-	add_figure(j, s, figure, sizeof(figure));
-	finding_make(
-		to,
-		&(struct finding_facts){
-			.code = s->kind,
-			.value = {
-				FINDING_WORD("figure", *figure ? figure : NULL),
-				FINDING_NUMBER("rate", s->value, "Gb/s"),
-				FINDING_NUMBER("usual", s->normal, "Gb/s"),
-				FINDING_NUMBER("bad", s->bad, ""),
-				FINDING_NUMBER("of", s->partners ? (double)s->partners : NAN, ""),
-				FINDING_WORD("proven", s->tested ? "" : NULL),
-				FINDING_WORD("untested", s->tested ? NULL : ""),
-				FINDING_WORD("good", good ? "" : NULL),
-			}});
 }
 
 /* Print (printf) in lines that end between words, each but the first with INDENT blanks. */
@@ -95,107 +49,47 @@ __attribute__((format(printf, 3, 4))) static void put(struct report *r, unsigned
 		fputs(lines, r->to);
 }
 
-static void put_suspect(struct report *r, const struct suspect *s)
+static void put_statement(struct report *r, const struct statement *s, const struct finding *words)
 {
-	bool directed = s->kind > SUSPECT_FAILS && s->kind != SUSPECT_GROUP && s->b == NONE &&
+	bool directed = s->code > SUSPECT_FAILS && (s->about == ABOUT_PLAYER || s->about == ABOUT_HOST) &&
 			!r->j->e->latency && (s->sends || s->receives);
-	struct finding words;
 	char name[600] = "";
 
-	judge_words(&words, r->j, s);
+	if (s->about == ABOUT_ALL) {
+		put(r, 2, "%s%s", s->strength == FINDING_CANNOT_TELL ? "cannot tell " : "", words->text);
+		return;
+	}
 	text_add(name, sizeof(name), "%s", judge_name(r->j, s, s->a));
-	if (s->b != NONE)
+	if (s->about == ABOUT_PAIR)
 		text_add(name, sizeof(name), " %s %s", s->receives ? "<->" : "->",
 			 judge_name(r->j, s, s->b));
 	put(r, 4, "  %-12s  %s%s%s", name, directed ? judge_way(s) : "", directed ? ": " : "",
-	    words.cause);
-	if (s->text != NONE && r->texts)
-		put(r, 4, "    %s", r->j->e->texts.text[s->text]);
+	    words->cause);
+	if (s->text && r->texts)
+		put(r, 4, "    %s", s->text);
 }
 
-/* Print the COUNT suspects of one kind at S. */
-static void put_kind(struct report *r, const struct suspect *s, uint32_t count)
+/* Print the COUNT statements of one code at S. */
+static void put_code(struct report *r, const struct statement *s, uint32_t count)
 {
 	uint32_t shown = count > r->most + 1 ? r->most : count;
 	struct finding words;
 
-	judge_words(&words, r->j, s);
-	if (r->to) {
-		terminal_put(r->to, suspect_is_lost(s->kind) ? TERMINAL_RED : TERMINAL_YELLOW,
+	statement_words(&words, r->j, s);
+	if (r->to && s->about) {
+		terminal_put(r->to, statement_is_lost(s->code) ? TERMINAL_RED : TERMINAL_YELLOW,
 			     words.text);
 		fprintf(r->to, ": %u\n", count);
 	}
-	r->lines++;
-	for (uint32_t i = 0; i < shown; i++)
-		put_suspect(r, &s[i]);
+	r->lines += s->about != ABOUT_ALL;
+	for (uint32_t i = 0; i < shown; i++) {
+		statement_words(&words, r->j, &s[i]);
+		put_statement(r, &s[i], &words);
+	}
 	if (shown < count)
 		put(r, 4, "  and %u more (--json has all)", count - shown);
-	put(r, 4, "  next: %s", words.next);
-}
-
-/* No pair has a figure: why, as most runs say, is more than a list of all. */
-static void put_nothing(struct report *r)
-{
-	const struct evidence *e = r->j->e;
-	uint32_t said = judge_said(r->j, NONE, true);
-
-	for (uint32_t i = 0; i < r->j->players && said == NONE; i++)
-		said = e->player[i].server_said;
-	put(r, 0, "no pair was measured");
-	if (said != NONE)
-		put(r, 4, "  most runs say: %s", e->texts.text[said]);
-	put(r, 4, "  next: run one pair by hand: `%s` there and here",
-	    e->whats.count ? strchrnul(e->whats.text[0], ' ') + 1 : "write_bw");
-}
-
-static void put_incast(struct report *r)
-{
-	const struct incast *it = &r->j->incast;
-	const struct incast_round *worst = &it->round[it->worst], *uneven = &it->round[it->uneven];
-
-	put(r, 2, "incast: %u senders to one reach %.0f %% of %s; least: %.3g of %.3g Gb/s at %s",
-	    it->senders, 100 * it->reach, it->of_ports ? "the receiver's port" : "the best sum",
-	    worst->sum_gbps, worst->limit_gbps, evidence_name(r->j->e, worst->receiver));
-	put(r, 4, "  Jain's index %.2f; least: %.2f at %s, where %s sends %.2f of its share",
-	    it->jain, uneven->jain, evidence_name(r->j->e, uneven->receiver),
-	    evidence_name(r->j->e, uneven->least), uneven->least_share);
-}
-
-static void put_notes(struct report *r)
-{
-	const struct findings *notes = &r->j->notes;
-
-	for (size_t i = 0; i < notes->count && i < NOTES_SHOWN; i++) {
-		const struct finding *f = &notes->list[i];
-
-		put(r, 2, "%s%s", f->is.strength == FINDING_CANNOT_TELL ? "cannot tell " : "",
-		    f->text);
-		if (*f->next)
-			put(r, 4, "  next: %s", f->next);
-	}
-	if (notes->count > NOTES_SHOWN)
-		put(r, 2, "and %zu more notes (--json has all)", notes->count - NOTES_SHOWN);
-}
-
-/* What is missing. */
-static void put_incomplete(struct report *r)
-{
-	const struct judgement *j = r->j;
-
-	if (j->planned_rounds)
-		put(r, 2, "incomplete: a run ended in round %u of %u; the rest is not judged",
-		    j->played_rounds, j->planned_rounds);
-	if (j->unnamed)
-		put(r, 2, "incomplete: of %u players, %u are in no line", j->e->expected,
-		    j->unnamed);
-	if (j->unended)
-		put(r, 2, "incomplete: lines are missing; %u players did not say that they ended",
-		    j->unended);
-	if (j->has_baseline && !j->compared)
-		put(r, 2, "not compared with the baseline: no node or rail has figures in both");
-	if (j->e->slot_needed_s > 0)
-		put(r, 2, "the slots were too short for some runs: use --slot %.1f",
-		    j->e->slot_needed_s);
+	if (*words.next)
+		put(r, 4, "  next: %s", words.next);
 }
 
 /* What became of the candidates. */
@@ -230,14 +124,15 @@ static void put_totals(struct report *r)
 		text_add(text, sizeof(text), "%u undecided, ", in[HOST_UNDECIDED]);
 	text_add(text, sizeof(text), "%u suspect, %u lost; %u of %u runs measured",
 		 in[HOST_NAMED] + in[HOST_SLOW], in[HOST_LOST], j->measured, j->tried);
-	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->incast.rounds; k++)
-		text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
+	for (uint32_t k = 0; k < j->kinds && k < 8 && j->measured && !j->e->incast; k++)
+		if (!isnan(j->kind[k].reach))
+			text_add(text, sizeof(text), "%s%s%s%.4g", k ? ", " : "; normal ",
 			 j->kinds > 1 ? j->kind[k].rail : "",
 			 j->kinds > 1 && *j->kind[k].rail ? ": " : "",
 			 exp(j->e->latency ? -j->kind[k].reach : j->kind[k].reach));
-	if (j->kinds && j->measured && !j->incast.rounds)
+	if (j->kinds && j->measured && !j->e->incast)
 		text_add(text, sizeof(text), j->e->latency ? " us" : " Gb/s");
-	if (j->smallest > 0 && !j->incast.rounds)
+	if (j->smallest > 0 && !j->e->incast)
 		text_add(text, sizeof(text), "; a node that is %.0f %% too slow is seen",
 			 100 * j->smallest);
 	put(r, 2, "%s", text);
@@ -245,20 +140,14 @@ static void put_totals(struct report *r)
 
 static void put_all(struct report *r)
 {
-	const struct suspects *l = &r->j->suspects;
+	const struct statement *of = r->j->statement;
 
 	r->lines = 0;
-	for (uint32_t i = 0, end; i < l->count; i = end) {
-		for (end = i + 1; end < l->count && l->of[end].kind == l->of[i].kind;)
+	for (uint32_t i = 0, end; i < r->j->statements; i = end) {
+		for (end = i + 1; end < r->j->statements && of[end].code == of[i].code;)
 			end++;
-		put_kind(r, &l->of[i], end - i);
+		put_code(r, &of[i], end - i);
 	}
-	if (r->j->incast.rounds)
-		put_incast(r);
-	if (!r->j->measured)
-		put_nothing(r);
-	put_notes(r);
-	put_incomplete(r);
 	put_tested(r);
 	put_totals(r);
 }

@@ -11,14 +11,14 @@
 
 #include "judgement.h"
 
-#define FEW_HOSTS    8 /* the screen of so few has too few partners: the worst is always tested */
+#define FEW_HOSTS    8 /* of so few most are needed as references */
 #define ROUNDS_LEAST 6 /* before halves of them tell who falls */
 
 static double standing_of(const struct judgement *j, uint32_t player, enum way way, bool middle)
 {
-	const struct standing *s = &j->standing[way][player];
+	const struct player *p = &j->player[player];
 
-	return isnan(s->best) ? NAN : (double)(middle ? s->median : s->best);
+	return (double)(middle ? p->median : p->best)[way];
 }
 
 /* The number of PLAYER's candidate, DEPTH below the others; what is deeper counts. */
@@ -26,11 +26,11 @@ static struct candidate *add_candidate(struct judgement *j, uint32_t player, dou
 {
 	struct candidate *c;
 
-	if (j->candidate_of[player] == NONE) {
-		j->candidate_of[player] = j->candidates;
+	if (j->player[player].candidate == NONE) {
+		j->player[player].candidate = j->candidates;
 		j->candidate[j->candidates++] = (struct candidate){.player = player};
 	}
-	c = &j->candidate[j->candidate_of[player]];
+	c = &j->candidate[j->player[player].candidate];
 	c->depth = fmin(c->depth, depth);
 	return c;
 }
@@ -51,7 +51,7 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	upper = (struct figures){f.of + f.n / 2, f.n - f.n / 2};
 	margin = fmax(SCREEN_PART * judge_least(j),
 		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
-	if (j->incast.rounds) /* that senders share unevenly is no suspicion */
+	if (j->e->incast) /* that senders share unevenly is no suspicion */
 		margin = -log(STARVES);
 	for (uint32_t i = 0; i < j->players; i++) {
 		double depth = standing_of(j, i, way, middle) - level;
@@ -62,18 +62,10 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	if (middle)
 		return;
 	j->level_best[way] = level;
-	if (j->incast.rounds)
+	if (j->e->incast)
 		return;
 	/* the screen sees what is lower by the margin, and the test what harms */
 	j->smallest = fmax(j->smallest, -expm1(-(reach - level + margin + judge_least(j))));
-}
-
-/* True if the run O is low, or failed though both ends were there. */
-static bool is_low(const struct judgement *j, const struct observation *o, const double *floor)
-{
-	if (o->cause)
-		return o->cause != FAILED_MISSED && !j->lost[o->from] && !j->lost[o->to];
-	return judge_counts(j, o) && (double)o->y < floor[o->part];
 }
 
 /* Who is low, or fails, in more of its runs than the others. */
@@ -88,7 +80,7 @@ static void find_at_times(struct judgement *j)
 	for (uint32_t i = 0; i < j->e->count; i++)
 		if (PARTS_SCREEN >> j->e->of[i].part & 1) {
 			all++;
-			low += is_low(j, &j->e->of[i], floor);
+			low += judge_y(j, &j->e->of[i]) < floor[j->e->of[i].part];
 		}
 	for (uint32_t i = 0; i < j->players; i++) {
 		size_t own = 0, own_low = 0;
@@ -96,10 +88,10 @@ static void find_at_times(struct judgement *j)
 
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 			own++;
-			own_low += is_low(j, w.is, floor);
+			own_low += judge_y(j, w.is) < floor[w.is->part];
 		}
 		share = all > own ? (double)(low - own_low) / (double)(all - own) : 1;
-		if (own_low > 1 && !j->lost[i] &&
+		if (own_low > 1 && !j->player[i].lost &&
 		    chance_more(own_low, own, fmin(.98, share + .02)) < LOW_CHANCE)
 			add_candidate(j, i, AT_TIMES);
 	}
@@ -169,7 +161,7 @@ static void order_candidates(struct judgement *j)
 
 	qsort(j->candidate, j->candidates, sizeof(*j->candidate), by_depth);
 	for (uint32_t i = 0; i < j->candidates; i++)
-		j->candidate_of[j->candidate[i].player] = i < most ? i : NONE;
+		j->player[j->candidate[i].player].candidate = i < most ? i : NONE;
 	j->left_out = j->candidates > most ? j->candidates - most : 0;
 	j->candidates -= j->left_out;
 }
@@ -179,13 +171,13 @@ static void find_near(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++) {
 		float best[TEST_NEAR] = {-INFINITY, -INFINITY, -INFINITY};
-		uint32_t *near = j->near[i];
+		uint32_t *near = j->player[i].near;
 
-		memset(near, 0xff, sizeof(j->near[i]));
+		memset(near, 0xff, sizeof(j->player[i].near));
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 			uint32_t at = TEST_NEAR;
 
-			if (!judge_counts(j, w.is) || j->candidate_of[w.with] != NONE ||
+			if (!judge_counts(j, w.is) || j->player[w.with].candidate != NONE ||
 			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
 			    w.with == near[2])
 				continue;
@@ -207,7 +199,7 @@ bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b)
 	if (j->groups->names.count)
 		return !judge_is_apart(j, a, b);
 	for (int i = 0; i < TEST_NEAR; i++)
-		if (j->near[a][i] == b || j->near[b][i] == a)
+		if (j->player[a].near[i] == b || j->player[b].near[i] == a)
 			return true;
 	return false;
 }
@@ -232,22 +224,6 @@ double judge_loaded(const struct judgement *j)
 	return sum / n / exp(alone);
 }
 
-/* Of few hosts the one that reaches least. */
-static void find_worst(struct judgement *j)
-{
-	double least = INFINITY;
-	uint32_t at = NONE;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-			if (standing_of(j, i, way, false) < least) {
-				least = standing_of(j, i, way, false);
-				at = i;
-			}
-	if (at != NONE && j->players > 2 && j->players <= FEW_HOSTS && !j->candidates)
-		add_candidate(j, at, 0);
-}
-
 void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
@@ -258,11 +234,10 @@ void judge_screen(struct judgement *j)
 		find_low(j, way, false);
 	if (j->e->latency)
 		find_low(j, SENDS, true);
-	if (!j->incast.rounds) {
+	if (!j->e->incast) {
 		find_at_times(j);
 		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
 			find_falls(j);
-		find_worst(j);
 	}
 	order_candidates(j);
 	find_near(j);

@@ -37,7 +37,7 @@
 
 /* Statements. */
 #define LOST_HARDLY      .7   /* of its runs that fail: fewer, and it fails at times: chosen */
-#define MISSED_MANY      .25  /* of its slots: what it reached then is not judged: chosen */
+#define FAILED_MANY      .25  /* of all runs, where no node explains them: chosen */
 #define CLOCK_PART       .25  /* of a slot: physical, its runs begin in another one */
 #define NETWORK_TAKES    .9   /* of what few pairs reach: below it the network is why: chosen */
 #define EXPECTED_PART    .97  /* of --expect: chosen */

@@ -12,11 +12,7 @@
 #define RANKS_LEAST 6 /* partners on both sides, before their medians are compared by ranks */
 #define LEAST       3 /* figures before anything is said */
 
-/* Figures, and the medians of each pair's. */
-struct bench {
-	struct figures of, pair;
-};
-
+/* A figure of a pair. */
 struct sample {
 	uint64_t pair;
 	double y;
@@ -26,9 +22,9 @@ struct work {
 	struct judgement *j;
 	double distance[2]; /* what controls that are far (0) or near (1) have, of a latency */
 	struct sample *sample;
-	size_t samples;
-	double *room, *free; /* for twice the figures of a bench and of the controls */
-	struct bench controls;
+	size_t controls; /* so many are the first ones; behind them those of a candidate */
+	double control, floor; /* their median; below it they are low, */
+	size_t low;            /* as so many are */
 };
 
 static int by_pair(const void *a, const void *b)
@@ -40,179 +36,136 @@ static int by_pair(const void *a, const void *b)
 	return (x->y > y->y) - (x->y < y->y);
 }
 
-/* What O tells, without its distance; NaN: nothing. */
-static double figure_of(const struct work *w, const struct observation *o)
+static struct figures figures_of(const struct sample *s, size_t n, double *to)
 {
-	double y = judge_y(w->j, o);
-
-	return y > FAILED ? y - w->distance[judge_is_near(w->j, o->from, o->to)] : y;
+	for (size_t i = 0; i < n; i++)
+		to[i] = s[i].y;
+	return (struct figures){to, n};
 }
 
-static void put(struct work *w, const struct observation *o)
+/* The median of each pair, in order. SOME: without those that always failed, if others are left. */
+static struct figures pairs_of(struct sample *s, size_t n, double *to, bool some)
 {
-	double y = figure_of(w, o);
+	struct figures f = {to, 0};
 
-	if (!isnan(y))
-		w->sample[w->samples++] = (struct sample){(uint64_t)o->from << 32 | o->to, y};
-}
-
-/* Make a bench of the samples, which are used up. */
-static struct bench make_bench(struct work *w)
-{
-	struct bench b = {{w->free, w->samples}, {w->free + w->samples, 0}};
-
-	if (w->samples)
-		qsort(w->sample, w->samples, sizeof(*w->sample), by_pair);
-	for (size_t i = 0, end; i < w->samples; i = end) {
-		for (end = i; end < w->samples && w->sample[end].pair == w->sample[i].pair; end++)
-			b.of.of[end] = w->sample[end].y;
-		b.pair.of[b.pair.n++] =
-			(w->sample[(i + end - 1) / 2].y + w->sample[(i + end) / 2].y) / 2;
+	if (n)
+		qsort(s, n, sizeof(*s), by_pair);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && s[end].pair == s[i].pair;)
+			end++;
+		f.of[f.n++] = (s[(i + end - 1) / 2].y + s[(i + end) / 2].y) / 2;
 	}
-	w->free = b.pair.of + b.pair.n;
-	w->samples = 0;
-	return b;
-}
-
-static bool is_control(const struct judgement *j, const struct observation *o)
-{
-	return o->part == PART_CONTROL && j->candidate_of[o->from] == NONE &&
-	       j->candidate_of[o->to] == NONE;
-}
-
-/* What far and near controls have in the middle, if there are enough of both. */
-static void find_distances(struct work *w)
-{
-	const struct judgement *j = w->j;
-	double median[2];
-
-	for (int near = 0; near < 2 && j->e->latency; near++) {
-		struct figures f = {w->room, 0};
-
-		for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++)
-			if (is_control(j, o) && judge_y(j, o) > FAILED &&
-			    judge_is_near(j, o->from, o->to) == near)
-				f.of[f.n++] = judge_y(j, o);
-		median[near] = figures_median(&f);
-		if (f.n < RANKS_LEAST)
-			return;
-	}
-	if (j->e->latency) {
-		w->distance[0] = median[0];
-		w->distance[1] = median[1];
-	}
-}
-
-static void collect_controls(struct work *w)
-{
-	const struct judgement *j = w->j;
-
-	w->free = w->room;
-	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++)
-		if (is_control(j, o))
-			put(w, o);
-	w->controls = make_bench(w);
-}
-
-/* What C reached in WAY with references: with those that tell, if there are such. */
-static struct bench collect(struct work *w, struct candidate *c, enum way way)
-{
-	const struct judgement *j = w->j;
-	uint32_t tests = 0;
-
-	for (int tells = 1; tells >= 0 && !w->samples; tells--) {
-		struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
-
-		for (tests = 0; walk_next(&k);) {
-			if (j->candidate_of[k.with] != NONE)
-				continue;
-			tests++;
-			if (judge_tells(j, c->player, k.with) >= tells)
-				put(w, k.is);
-		}
-	}
-	c->tests += way == SENDS || j->e->one_way ? tests : 0; /* otherwise each is both ways */
-	return make_bench(w);
-}
-
-/* The part of X that reaches what the median CONTROL has, but for half of what harms. */
-static double reaches(const struct judgement *j, const struct figures *x, double control)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < x->n; i++)
-		n += x->of[i] > control - judge_least(j) / 2;
-	return (double)n / (double)x->n;
-}
-
-/* The medians of PAIR, without those of pairs that always failed, as long as others are left. */
-static struct figures that_ran(const struct figures *pair)
-{
-	struct figures f = *pair;
-
-	for (figures_median(&f); f.n > 1 && f.of[0] == FAILED; f.n--) /* which sorts them */
+	for (figures_median(&f); some && f.n > 1 && f.of[0] == FAILED; f.n--)
 		f.of++;
 	return f;
 }
 
-/* The chance that the pairs of X are so low among the CONTROLS. */
-static double chance_of(const struct bench *x, const struct bench *controls)
+/* Put what O tells, without its distance, to S. Returns how many that is: 1 or none. */
+static size_t put(const struct work *w, const struct observation *o, struct sample *s)
 {
-	struct figures pairs, others;
+	double y = judge_y(w->j, o);
 
-	if (x->pair.n >= RANKS_LEAST && controls->pair.n >= RANKS_LEAST)
-		return ranks_chance(&x->pair, &controls->pair);
-	pairs = that_ran(&x->pair);
-	others = that_ran(&controls->pair);
-	return ranks_few(&pairs, &others, TEST_PAIR_SPREAD);
+	if (y > FAILED)
+		y -= w->distance[judge_is_near(w->j, o->from, o->to)];
+	*s = (struct sample){(uint64_t)o->from << 32 | o->to, y};
+	return !isnan(y);
 }
 
-/* The verdict on X, one direction of C. */
-static enum verdict judge_way(const struct work *w, struct candidate *c, const struct bench *x)
+/* Collect those of the controls. NEAR: only near ones or others; -1: all. */
+static void collect_controls(struct work *w, int near)
 {
 	const struct judgement *j = w->j;
-	const struct figures *controls = &w->controls.of;
-	double risk = TEST_RISK / (double)(j->players * evidence_ways(j->e));
 
-	if (x->of.n < LEAST || controls->n < LEAST)
-		return VERDICT_OPEN;
-	c->y = figures_median(&x->of);
-	c->control = figures_median(controls);
-	if (!(c->y < c->control - judge_least(j)))
-		return VERDICT_GOOD;
-	return reaches(j, &x->of, c->control) <= TEST_REACHES && chance_of(x, &w->controls) < risk
-		       ? VERDICT_SLOW
-		       : VERDICT_UNCLEAR;
+	w->controls = 0;
+	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++)
+		if (o->part == PART_CONTROL && j->player[o->from].candidate == NONE &&
+		    j->player[o->to].candidate == NONE &&
+		    (near < 0 || (judge_is_near(j, o->from, o->to) == near && judge_y(j, o) > FAILED)))
+			w->controls += put(w, o, &w->sample[w->controls]);
 }
 
-static size_t count_below(const struct figures *f, double limit)
+static void find_controls(struct work *w)
 {
+	double median[2] = {0};
+	struct figures f;
+	bool enough = w->j->e->latency;
+
+	for (int near = 0; near < 2 && enough; near++) {
+		collect_controls(w, near);
+		f = figures_of(w->sample, w->controls, w->j->room);
+		median[near] = figures_median(&f);
+		enough = f.n >= RANKS_LEAST;
+	}
+	for (int near = 0; near < 2 && enough; near++)
+		w->distance[near] = median[near];
+	collect_controls(w, -1);
+	f = figures_of(w->sample, w->controls, w->j->room);
+	w->control = figures_median(&f);
+	/* of a latency how far the references are differs, and says nothing of the player */
+	w->floor = w->j->e->latency ? FAILED + .5 : figures_floor(&f, .25);
+	for (size_t i = 0; i < w->controls; i++)
+		w->low += w->sample[i].y < w->floor;
+}
+
+/* What C reached in WAY with references: with those that tell, if there are such. */
+static size_t collect(struct work *w, struct candidate *c, enum way way)
+{
+	const struct judgement *j = w->j;
+	uint32_t tests = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < f->n; i++)
-		n += f->of[i] < limit;
+	for (int tells = 1; tells >= 0 && !n; tells--) {
+		struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
+
+		for (tests = 0; walk_next(&k);) {
+			if (j->player[k.with].candidate != NONE)
+				continue;
+			tests++;
+			if (judge_tells(j, c->player, k.with) >= tells)
+				n += put(w, k.is, &w->sample[w->controls + n]);
+		}
+	}
+	c->tests += way == SENDS || j->e->one_way ? tests : 0; /* otherwise each is both ways */
 	return n;
 }
 
-/* Whether more of C's runs are low, or fail, than of the controls; X: those of each way. */
-static enum verdict judge_times(struct work *w, struct candidate *c, const struct bench *x)
+/* The chance that the pairs of the N figures of a candidate are so low among the controls. */
+static double chance_of(const struct work *w, size_t n)
 {
-	const struct figures *controls = &w->controls.of;
-	struct figures copy = {w->free, controls->n};
-	double floor, chance;
+	struct figures x, y;
 
-	for (size_t i = 0; i < controls->n; i++)
-		copy.of[i] = controls->of[i];
-	/* of a latency how far the references are differs, and says nothing of the player */
-	floor = w->j->e->latency ? FAILED + .5 : figures_floor(&copy, .25);
-	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
-		c->figures += (uint32_t)x[way].of.n;
-		c->low += (uint32_t)count_below(&x[way].of, floor);
-		c->failed += (uint32_t)count_below(&x[way].of, FAILED + .5);
+	for (int some = 0; some < 2; some++) {
+		x = pairs_of(w->sample + w->controls, n, w->j->room, some);
+		y = pairs_of(w->sample, w->controls, w->j->room + n, some);
+		if (!some && x.n >= RANKS_LEAST && y.n >= RANKS_LEAST)
+			return ranks_chance(&x, &y);
 	}
-	chance = c->low ? chance_more_than(c->low, c->figures, count_below(controls, floor),
-					   controls->n)
-			: 1;
+	return ranks_few(&x, &y, TEST_PAIR_SPREAD);
+}
+
+/* The verdict on N figures, one direction of C; Y gets their median. */
+static enum verdict judge_way(const struct work *w, size_t n, double *y)
+{
+	const struct judgement *j = w->j;
+	double risk = TEST_RISK / (double)(j->players * evidence_ways(j->e)), reach = 0;
+	struct figures f = figures_of(w->sample + w->controls, n, j->room);
+
+	*y = figures_median(&f);
+	if (n < LEAST || w->controls < LEAST)
+		return VERDICT_OPEN;
+	if (!(*y < w->control - judge_least(j)))
+		return VERDICT_GOOD;
+	for (size_t i = 0; i < n; i++)
+		reach += f.of[i] > w->control - judge_least(j) / 2;
+	return reach <= TEST_REACHES * (double)n && chance_of(w, n) < risk ? VERDICT_SLOW
+									   : VERDICT_UNCLEAR;
+}
+
+/* Whether more of C's runs are low, or fail, than of the controls. */
+static enum verdict judge_times(const struct work *w, const struct candidate *c)
+{
+	double chance = c->low ? chance_more_than(c->low, c->figures, w->low, w->controls) : 1;
+
 	if (c->low > 1 && c->figures >= LEAST && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
 	return chance < TEST_DOUBT / w->j->candidates ? VERDICT_UNCLEAR : VERDICT_OPEN;
@@ -220,27 +173,29 @@ static enum verdict judge_times(struct work *w, struct candidate *c, const struc
 
 static void judge_candidate(struct work *w, struct candidate *c)
 {
-	struct bench x[WAYS] = {0};
-	double *free = w->free;
 	enum verdict times;
 
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
-		struct candidate of_way = {.verdict = VERDICT_OPEN};
+		size_t n = collect(w, c, way);
+		double y;
+		enum verdict of_way = judge_way(w, n, &y);
 
-		x[way] = collect(w, c, way);
-		of_way.verdict = judge_way(w, &of_way, &x[way]);
 		*(way == SENDS ? &c->sends : &c->receives) =
-			of_way.verdict >= VERDICT_PLACE || w->j->e->latency;
-		if (way != SENDS && of_way.verdict <= c->verdict)
-			continue;
-		c->verdict = of_way.verdict;
-		c->y = of_way.y;
-		c->control = of_way.control;
+			of_way >= VERDICT_PLACE || w->j->e->latency;
+		c->figures += (uint32_t)n;
+		for (size_t i = w->controls; i < w->controls + n; i++) {
+			c->low += w->sample[i].y < w->floor;
+			c->failed += w->sample[i].y < FAILED + .5;
+		}
+		if (way == SENDS || of_way > c->verdict) {
+			c->verdict = of_way;
+			c->y = y;
+			c->control = w->control;
+		}
 	}
-	times = judge_times(w, c, x);
+	times = judge_times(w, c);
 	if (times > c->verdict && c->verdict < VERDICT_UNCLEAR)
 		c->verdict = times;
-	w->free = free;
 	if (c->verdict == VERDICT_OPEN && c->tests) /* its threads lacked their CPUs */
 		c->verdict = VERDICT_UNCLEAR;
 }
@@ -249,9 +204,8 @@ static void judge_candidate(struct work *w, struct candidate *c)
  * controls are. */
 static bool are_good_together(const struct work *w, uint32_t a, uint32_t b, uint32_t *met)
 {
-	struct figures f = {w->free, 0};
-	double control = figures_median(&w->controls.of) + w->distance[1];
-	double least = judge_least(w->j);
+	struct figures f = {w->j->room, 0};
+	double control = w->control + w->distance[1], least = judge_least(w->j);
 
 	for (struct walk k = walk_all(w->j->e, a, 1U << PART_TEST); walk_next(&k);)
 		if (k.with == b && !isnan(judge_y(w->j, k.is)))
@@ -272,8 +226,8 @@ static void find_places(struct work *w)
 			bool together;
 			uint32_t met;
 
-			if (j->e->player[a->player].host ==
-				    j->e->player[j->candidate[k].player].host ||
+			if (j->player[a->player].host ==
+				    j->player[j->candidate[k].player].host ||
 			    a->verdict < VERDICT_PLACE)
 				continue;
 			together = are_good_together(w, a->player, j->candidate[k].player, &met);
@@ -288,23 +242,18 @@ static void find_places(struct work *w)
 int judge_verdicts(struct judgement *j)
 {
 	struct work w = {.j = j};
-	size_t figures = 0;
 
 	for (uint32_t i = 0; i < j->e->count; i++)
-		figures += PARTS_TEST >> j->e->of[i].part & 1;
-	j->tests = (uint32_t)figures;
-	if (!figures)
+		j->tests += PARTS_TEST >> j->e->of[i].part & 1;
+	if (!j->tests)
 		return 0;
-	w.sample = malloc(figures * sizeof(*w.sample));
-	w.room = malloc(6 * figures * sizeof(*w.room));
-	if (w.sample && w.room) {
-		find_distances(&w);
-		collect_controls(&w);
-		for (uint32_t i = 0; i < j->candidates; i++)
-			judge_candidate(&w, &j->candidate[i]);
-		find_places(&w);
-	}
+	w.sample = malloc((j->tests + 1) * sizeof(*w.sample));
+	if (!w.sample)
+		return -1;
+	find_controls(&w);
+	for (uint32_t i = 0; i < j->candidates; i++)
+		judge_candidate(&w, &j->candidate[i]);
+	find_places(&w);
 	free(w.sample);
-	free(w.room);
-	return w.sample && w.room ? 0 : -1;
+	return 0;
 }

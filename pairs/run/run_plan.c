@@ -34,8 +34,6 @@ static const struct option_row options[] = {
 	OPTION(one_way, "one-way", NULL, COMMAND_FLAG, 0, "do not measure the second direction"),
 	OPTION(schedule.at_once, "at-once", "N", COMMAND_COUNT, SCHEDULE_HOSTS_MAX,
 	       "at most N pairs in a slot"),
-	OPTION(schedule.alone, "alone", NULL, COMMAND_FLAG, 0,
-	       "one pair in a slot, or the N of --at-once"),
 	OPTION(for_ns, "for", "S", COMMAND_TIME, 0, "omit the rounds that end after S seconds"),
 	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,
 	       "print the number of pairs and the time; measure none"),
@@ -80,8 +78,7 @@ int run_options(struct run_asked *a, char **argv, struct fault *f)
 		a->schedule = (struct schedule_asked){.name = "plan",
 						      .plan = a->schedule.plan,
 						      .rails = a->players.rails,
-						      .seed = a->schedule.seed,
-						      .alone = true};
+						      .seed = a->schedule.seed};
 	if (rc || a->start_s > 0 || a->dry_run)
 		return rc;
 	fault_raise(f, FAULT_USAGE, 0, "--start is missing");

@@ -127,7 +127,7 @@ void run_say_player(struct run *r, unsigned rail)
 			  (json_int_t)r->players.hosts.n, "schedule", name, bytes, "seed",
 			  (json_int_t)r->asked.schedule.seed, "rounds",
 			  (json_int_t)r->schedule.rounds, "start_utc", start, "slot_s",
-			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.alone,
+			  seconds((double)r->time.slot_ns / 1e9), "alone", r->asked.schedule.plan != NULL,
 			  "both_ways", r->time.parts > 1, "program", r->line.program, "options",
 			  options, "unit", r->line.latency ? "us" : "gbps", "at_once",
 			  at_once ? json_integer((json_int_t)at_once) : NULL, "title",
@@ -187,7 +187,7 @@ static json_t *pair_line(const struct run *r, unsigned rail, const struct run_tu
 	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:b, s:o*, s:o*, s:o*, s:o*}", "kind",
 			 "pair", "run", r->id, "round", (json_int_t)t->round, "from",
 			 from_client ? client : server, "to", from_client ? server : client,
-			 "client", client, "alone", r->asked.schedule.alone, "from_rail",
+			 "client", client, "alone", r->asked.schedule.plan != NULL, "from_rail",
 			 word(name), "to_rail", word(name), "part",
 			 word(schedule_word(t->turn.part)), "slot",
 			 t->turn.part ? json_integer(t->round) : NULL);

@@ -49,9 +49,9 @@ static const struct command sweep = {
 	.more = "Measures pairs of nodes (every pair with --schedule full), then few pairs at a\n"
 		"time, tests who may be slow with others, and reports.\n"
 		"\n"
-		"Also of run: --seed, --slot, --one-way, --at-once, --alone, --for, --rails,\n"
-		"--port, --port-step and --title; and of judge: --groups, --baseline, --expect\n"
-		"and --matrix.\n",
+		"Also of run: --seed, --slot, --one-way, --at-once, --for, --rails, --port,\n"
+		"--port-step and --title; and of judge: --groups, --baseline, --expect and\n"
+		"--matrix.\n",
 	.options = options,
 };
 

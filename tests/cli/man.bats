@@ -388,13 +388,10 @@ source_keys() {
 	suspect) literals suspect_json pairs/judge/forms.c | grep -vx -e once -e tested ;;
 	candidate) literals candidate_json pairs/judge/forms.c | grep -vx -e open -e good -e unclear -e times -e place -e slow ;;
 	note)
-		literals notes_json pairs/judge/forms.c | grep -vx code
+		literals note_json pairs/judge/forms.c | grep -vx code
 		literals finding_to_json common/finding/finding.c | grep -vx -e code -e end -e share
 		;;
-	incast) literals incast_json pairs/judge/forms.c | grep -vx -e port -e alone -e best ;;
-	incast_round) literals round_json pairs/judge/forms.c ;;
 	level) literals player_json pairs/judge/forms.c ;;
-	input) sed -n '/define EVIDENCE_COUNTS/,/BEYOND/s/.*X([A-Z_]*, "\([a-z_]*\)".*/\1/p' "$top/pairs/judge/evidence.h" | sort ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals begin_point common/report/report.c ;;
 	interval) literals interval_json common/report/progress.c | uniq ;;
@@ -404,7 +401,7 @@ source_keys() {
 @test "every key of the JSON documents is in rdmark-json(5) and in the schema, and the other way round" {
 	local objects object schema=$top/build/man/rdmark.schema.json
 	objects=$(jq -r '.definitions | keys[]' "$schema")
-	(($(wc -l <<<"$objects") == 41))
+	(($(wc -l <<<"$objects") == 38))
 	for object in $objects; do
 		echo "$object:"
 		diff <(jq -r ".definitions.$object.properties | keys[]" "$schema" | sort) <(page_keys "$object")

@@ -92,7 +92,7 @@ until_decided() {
 	[[ ! -s plan ]] || played plan 1790000200-1 none | jq -c 'select(.kind != "done" or .host != "n7")' >>lines
 	judge --suspects hosts lines
 	((status == 77)) && [[ ! -s hosts ]]
-	says '1 players did not say that they ended'
+	says '1 player did not say that they ended'
 }
 
 @test "what a slow node takes from the average is not the network's" {
@@ -100,7 +100,7 @@ until_decided() {
 	made_pairs 6 "$slow" >lines
 	until_decided "$slow"
 	judge --json --plan plan --suspects hosts lines
-	[[ ! -s plan && $(<hosts) == n3 && $(jq -c .notes <<<"$output") == '[]' ]]
+	[[ ! -s plan && $(<hosts) == n3 && $(jq -c '.notes | map(.kind) - ["unnamed"]' <<<"$output") == '[]' ]]
 }
 
 @test "runs that fail everywhere are nobody's: two halves that do not reach each other" {
@@ -164,7 +164,7 @@ until_decided() {
 		when(touches("n5"); .value /= 2)' >lines
 	judge --suspects hosts lines
 	((status == 6)) && [[ ! -s hosts ]]
-	says 'ports below the usual rate: 1' '50 Gb/s of 100 Gb/s' 'next: check its cable'
+	says 'ports below the usual rate: 1' '50 of 100 Gb/s' 'next: check its cable'
 	[[ $output != *'slow nodes'* ]]
 }
 
@@ -200,9 +200,10 @@ until_decided() {
 		grep '"pair"' good | head -2
 	} >lines
 	judge --json lines
-	jq -e '.input | .other_text == 2 and .broken == 1 and .impossible == 4 and .repeated == 2' <<<"$output"
 	jq -e '.pairs_measured == 12 and .nodes == 4' <<<"$output"
-	[[ $stderr == *'lines not used, cut or not JSON: 1'* ]]
+	for why in 'of other text: 2' 'cut or not JSON: 1' 'with impossible content: 4' 'there twice: 2'; do
+		[[ $stderr == *"lines not used, $why"* ]]
+	done
 }
 
 @test "texts are read as JSON has them: escapes, and what is no UTF-8" {

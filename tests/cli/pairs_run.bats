@@ -37,7 +37,7 @@ refused() {
 	refused 'is none of the 2 hosts' --start "$later" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
 	refused '--slot needs a value' --slot
-	refused "'--alone=1' is not an option" --alone=1
+	refused "'--one-way=1' is not an option" --one-way=1
 	refused "--port: invalid value '65536'" --port 65536
 	refused '--schedule fast' --start "$later" --hosts hosts --self a --schedule fast
 	refused 'reading nowhere' --start "$later" --hosts nowhere
@@ -48,11 +48,9 @@ refused() {
 	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
 		refused 'what each pair must reach is --expect of judge' --start "$later" -- send_bw "$threshold"
 	done
-	refused 'write the pairs of the ring to a file: --schedule file=FILE' --start "$later" --hosts hosts --self a --schedule ring=2
-	refused 'use quick, which has 8 rounds of random pairs' --start "$later" --hosts hosts --self a --schedule random=4
+	refused 'use full, quick, incast=SENDERS, group=FILE or file=FILE' --start "$later" --hosts hosts --self a --schedule ring=2
 	printf '%s\n' a b c d e >five
 	refused 'use a number from 1 to 4' --start "$later" --hosts five --self a --schedule incast=5
-	refused 'measure the victim with send_lat between two other nodes' --start "$later" --hosts five --self a --schedule incast=2,victim
 	refused 'the length of a slot is not known' --start "$later" --hosts hosts --self a -- write_bw -n 5
 	refused '--auth is missing. Everybody could use' --start "$later" --hosts hosts --self a
 	refused 'a slot of 1 s for 2 of 500 ms' --start "$later" --hosts hosts --self a --slot 1

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../../pairs/hosts.h"
-#include "../../pairs/judge/names.h"
+#include "../../pairs/names.h"
 #include "../../pairs/schedule.h"
 #include "fuzz.h"
 

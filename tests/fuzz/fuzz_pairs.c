@@ -36,7 +36,8 @@ static void check_json(const struct judgement *j)
 	char *text = judge_json(j);
 	json_t *d = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
-	FUZZ_CHECK(json_array_size(json_object_get(d, "suspects")) == j->suspects.count);
+	FUZZ_CHECK(json_array_size(json_object_get(d, "suspects")) +
+			   json_array_size(json_object_get(d, "notes")) == j->statements);
 	json_decref(d);
 	free(text);
 }

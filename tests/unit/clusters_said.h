@@ -30,17 +30,17 @@ struct said_asked {
 	enum finding_code kind, note; /* 0: none */
 };
 
-/* True if the suspect S is about the host or the leaf that has the fault. */
+/* True if the statement S is about the host or the leaf that has the fault. */
 static inline bool said_is_it(const struct cluster *c, const struct judgement *j,
-			      const struct suspect *s)
+			      const struct statement *s)
 {
 	char leaf[16];
 
-	if (s->kind == SUSPECT_GROUP) {
+	if (s->about == ABOUT_GROUP) {
 		snprintf(leaf, sizeof(leaf), "leaf%u", c->bad_leaf);
 		return strcmp(j->groups->names.text[s->a], leaf) == 0;
 	}
-	return s->b == NONE && c->host != CLUSTER_NONE &&
+	return (s->about == ABOUT_PLAYER || s->about == ABOUT_HOST) && c->host != CLUSTER_NONE &&
 	       strcmp(evidence_host(j->e, s->a), sweep_name(c, c->host * c->rails).host) == 0;
 }
 
@@ -50,20 +50,17 @@ static inline struct said said_read(const struct cluster *c, const struct said_a
 {
 	struct said said = {.status = judge_status(j), .smallest = j->smallest};
 
-	for (uint32_t i = 0; i < j->suspects.count; i++) {
-		bool it = said_is_it(c, j, &j->suspects.of[i]);
+	for (uint32_t i = 0; i < j->statements; i++) {
+		const struct statement *s = &j->statement[i];
+		bool it = said_is_it(c, j, s);
 
 		said.named |= it;
-		said.as_kind |= it && asked->kind && j->suspects.of[i].kind == asked->kind;
-		said.suspects++;
-		if (!strstr(said.kinds, finding_name(j->suspects.of[i].kind)))
-			text_add(said.kinds, sizeof(said.kinds), " %s",
-				 finding_name(j->suspects.of[i].kind));
+		said.as_kind |= it && asked->kind && s->code == asked->kind;
+		said.suspects += s->about != ABOUT_ALL;
+		said.note |= asked->note && s->code == asked->note;
+		if (!strstr(said.kinds, finding_name(s->code)))
+			text_add(said.kinds, sizeof(said.kinds), " %s", finding_name(s->code));
 	}
-	for (size_t i = 0; i < j->notes.count; i++)
-		text_add(said.kinds, sizeof(said.kinds), " %s",
-			 finding_name(j->notes.list[i].is.code));
-	said.note = asked->note && findings_find(&j->notes, asked->note);
 	for (uint32_t i = 0; i < j->e->hosts.count; i++) {
 		bool it = c->host != CLUSTER_NONE && c->trouble != TROUBLE_MISSES &&
 			  !strcmp(j->e->hosts.text[i], sweep_name(c, c->host * c->rails).host);

@@ -80,8 +80,8 @@ static inline void sweep_cpu(struct observation *t, const double had[2])
 {
 	if (getenv("RDMARK_CLUSTERS_NO_CPU"))
 		return;
-	t->marks |= round(had[0] * 1000) / 10 < 98 ? MARK_FROM_LACKED : 0;
-	t->marks |= round(had[1] * 1000) / 10 < 98 ? MARK_TO_LACKED : 0;
+	t->marks |= round(had[0] * 1000) / 10 < 98 ? MARK_LACKED : 0;
+	t->marks |= round(had[1] * 1000) / 10 < 98 ? MARK_LACKED : 0;
 }
 
 /* Fill in what the run of T reaches, which the network gave RATE. */
@@ -282,7 +282,6 @@ static inline void sweep_evidence(const struct sweep *s, struct evidence *e)
 	evidence_init(e);
 	e->latency = c->latency;
 	e->expected = players;
-	snprintf(e->schedule, sizeof(e->schedule), c->quick ? "quick" : "full");
 	names_put(&e->whats, c->latency ? "us write_lat -n 5000" : "gbps write_bw -D 0.5");
 	for (uint32_t i = 0; i < players; i++) {
 		struct sweep_name n = sweep_name(c, i);

@@ -46,9 +46,9 @@ static void put(const char *file, const char *text)
 }
 
 /* The rounds of the schedule NAME as "0-1 2-3 / 0-2 …"; "refused". */
-static const char *rounds_at_once(const char *name, bool alone, uint64_t at_once)
+static const char *rounds_at_once(const char *name, uint64_t at_once)
 {
-	struct schedule_asked asked = {.name = name, .seed = 1, .alone = alone, .at_once = at_once};
+	struct schedule_asked asked = {.name = name, .seed = 1, .at_once = at_once};
 	struct schedule_turn turns[8];
 	struct fault f = {0};
 	struct schedule s;
@@ -72,7 +72,7 @@ static const char *rounds_at_once(const char *name, bool alone, uint64_t at_once
 
 static const char *rounds_of(const char *name)
 {
-	return rounds_at_once(name, false, 0);
+	return rounds_at_once(name, 0);
 }
 
 static const char *of_file(const char *kind, const char *text)
@@ -88,35 +88,13 @@ static void names(void **state)
 {
 	static const char *const bad[] = {
 		"",        "ful",      "fuller", "full=1", "incast",           "incast=8", "incast=",
-		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,"};
+		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,",
+		"ring",    "ring=2",   "random=8", "incast=2,victim"};
 	(void)state;
 	assert_string_not_equal(rounds_of("full"), "refused");
 	assert_string_not_equal(rounds_of("incast=3"), "refused");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_string_equal(rounds_of(bad[i]), "refused");
-}
-
-/* Schedules of another time say what to use. */
-static void names_that_are_gone(void **state)
-{
-	static const struct {
-		const char *name, *instead;
-	} gone[] = {{"ring", "file=FILE"},
-		    {"ring=2", "file=FILE"},
-		    {"random=8", "use quick"},
-		    {"incast=2,victim", "send_lat"},
-		    {"rings", "use full, quick, incast="}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
-		struct schedule_asked asked = {.name = gone[i].name, .seed = 1};
-		struct fault f = {0};
-		struct schedule s;
-
-		assert_int_equal(schedule_open(&s, &asked, &hosts, &f), -1);
-		assert_int_equal(f.code, FAULT_USAGE);
-		assert_non_null(strstr(f.fix, gone[i].instead));
-	}
 }
 
 static void files(void **state)
@@ -176,20 +154,18 @@ static void some_at_once(void **state)
 
 	(void)state;
 	strcpy(whole, rounds_of("full"));
-	assert_string_equal(rounds_at_once("full", false, 4), whole);
-	assert_string_equal(rounds_at_once("full", false, 8), whole);
-	assert_string_equal(rounds_at_once(halves(), false, 3), " 0-4 1-5 2-6 / 3-7");
-	assert_string_equal(rounds_at_once(edges(), false, 2),
+	assert_string_equal(rounds_at_once("full", 4), whole);
+	assert_string_equal(rounds_at_once("full", 8), whole);
+	assert_string_equal(rounds_at_once(halves(), 3), " 0-4 1-5 2-6 / 3-7");
+	assert_string_equal(rounds_at_once(edges(), 2),
 			    " 0-1 2-3 / 4-5 6-7 / 0-7 1-2 / 3-4 5-6");
-	assert_string_equal(rounds_at_once(halves(), false, 1), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_at_once(halves(), true, 0), " 0-4 / 1-5 / 2-6 / 3-7");
-	assert_string_equal(rounds_at_once("incast=2", false, 2), "refused");
+	assert_string_equal(rounds_at_once(halves(), 1), " 0-4 / 1-5 / 2-6 / 3-7");
+	assert_string_equal(rounds_at_once("incast=2", 2), "refused");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-					   cmocka_unit_test(names_that_are_gone),
 					   cmocka_unit_test(files), cmocka_unit_test(groups),
 					   cmocka_unit_test(some_at_once)};
 

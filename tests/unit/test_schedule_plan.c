@@ -53,7 +53,7 @@ static void show_round(const struct schedule *s, uint32_t round)
 static const char *slots_of(const char *file)
 {
 	struct schedule_asked asked = {
-		.name = "plan", .plan = file, .rails = "mlx5_0,mlx5_1", .alone = true};
+		.name = "plan", .plan = file, .rails = "mlx5_0,mlx5_1"};
 	struct schedule s;
 	struct fault f = {0};
 

@@ -1,66 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Keeps texts in a list and in a balanced tree; reads groups. */
+/* Keeps texts in a list and in a table; reads groups. */
 #include "names.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "evidence.h"
-#include "pairs/grow.h"
-#include "pairs/hosts.h"
-#include "pairs/lines.h"
+#include "grow.h"
+#include "hosts.h"
+#include "lines.h"
 #include "proto/json_memory.h"
-
-struct name {
-	uint32_t number;
-	char text[]; /* what the list and the tree point to */
-};
-
-static struct name *name_of(const char *text)
-{
-	return (struct name *)(text - offsetof(struct name, text));
-}
-
-static void release(void *text)
-{
-	free(name_of(text));
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
+#include "schedule.h"
 
 uint32_t names_find(const struct names *n, const char *text)
 {
-	char *const *found = tfind(text, &n->tree, by_text);
+	const json_t *number = json_object_get(n->number, text);
 
-	return found ? name_of(*found)->number : NAMES_NONE;
+	return number ? (uint32_t)json_integer_value(number) : NAMES_NONE;
 }
 
 uint32_t names_put(struct names *n, const char *text)
 {
 	uint32_t have = names_find(n, text);
-	struct name *name;
-	char **more;
+	char **more, *copy;
 
 	if (have != NAMES_NONE || n->count >= n->limit)
 		return have;
+	if (!n->number)
+		n->number = json_object();
 	more = grow(n->text, n->count, sizeof(*more));
 	n->text = more ? more : n->text;
-	name = more ? malloc(sizeof(*name) + strlen(text) + 1) : NULL;
-	if (name)
-		strcpy(name->text, text);
-	if (!name || !tsearch(name->text, &n->tree, by_text)) {
-		free(name);
+	copy = more ? strdup(text) : NULL;
+	if (!copy || json_object_set_new_nocheck(n->number, text, json_integer(n->count))) {
+		free(copy);
 		json_memory_lacked();
 		return NAMES_NONE;
 	}
-	n->text[n->count] = name->text;
-	return name->number = n->count++;
+	n->text[n->count] = copy;
+	return n->count++;
 }
 
 void names_sort(struct names *n, const uint32_t *order)
@@ -73,7 +51,7 @@ void names_sort(struct names *n, const uint32_t *order)
 	}
 	for (uint32_t i = 0; i < n->count; i++) {
 		text[i] = n->text[order[i]];
-		name_of(text[i])->number = i;
+		json_integer_set(json_object_get(n->number, text[i]), i);
 	}
 	free(n->text);
 	n->text = text;
@@ -81,8 +59,10 @@ void names_sort(struct names *n, const uint32_t *order)
 
 void names_release(struct names *n)
 {
-	tdestroy(n->tree, release);
+	for (uint32_t i = 0; i < n->count; i++)
+		free(n->text[i]);
 	free(n->text);
+	json_decref(n->number);
 	*n = (struct names){0};
 }
 
@@ -92,8 +72,8 @@ int groups_put(struct groups *g, const char *group, const char *host)
 
 	if (!g->names.limit) {
 		names_init(&g->names, GROUPS_MAX);
-		names_init(&g->hosts, EVIDENCE_PLAYERS);
-		g->of = calloc(EVIDENCE_PLAYERS, sizeof(*g->of));
+		names_init(&g->hosts, SCHEDULE_HOSTS_MAX);
+		g->of = calloc(SCHEDULE_HOSTS_MAX, sizeof(*g->of));
 		if (!g->of)
 			json_memory_lacked();
 	}
@@ -119,9 +99,9 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 			wrong = !hosts_is_name(l.word[i]) || groups_put(g, l.word[0], l.word[i]);
 		rc = 0;
 		if (json_memory_failures()) {
-			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", file);
+			rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "%s", l.file);
 		} else if (wrong) {
-			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", file, l.number);
+			rc = fault_raise(f, FAULT_USAGE, 0, "%s: line %u", l.file, l.number);
 			fault_cause(f, "It has no host, or what is none, a host has a group "
 				       "already, or there are too many groups.");
 			fault_fix(f, "write \"GROUP HOST...\", each host once");

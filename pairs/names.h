@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <jansson.h>
 #include <stdint.h>
 
 #include "base/fault.h"
@@ -18,7 +17,7 @@
 struct names {
 	char **text; /* owned, as each text is */
 	uint32_t count, limit;
-	void *tree; /* of <search.h> */
+	json_t *number; /* of each text; owned */
 };
 
 static inline void names_init(struct names *n, uint32_t limit)

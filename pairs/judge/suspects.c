@@ -19,16 +19,16 @@ static enum finding_code kind_of(const struct judgement *j, const struct candida
 }
 
 /* What the screen saw of C: its worst way. */
-static void see(const struct judgement *j, const struct candidate *c, struct suspect *s)
+static void see(const struct judgement *j, const struct candidate *c, struct statement *s)
 {
 	enum way worst = SENDS;
 
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		if (j->standing[way][c->player].best < j->standing[worst][c->player].best)
+		if (j->player[c->player].best[way] < j->player[c->player].best[worst])
 			worst = way;
 	s->sends = worst == SENDS || j->e->latency;
 	s->receives = worst == RECEIVES || j->e->latency;
-	s->value = judge_unit(j, c->player, (double)j->standing[worst][c->player].best);
+	s->value = judge_unit(j, c->player, (double)j->player[c->player].best[worst]);
 	s->normal = judge_unit(j, c->player, j->level_best[worst]);
 }
 
@@ -47,8 +47,8 @@ static bool may_be_of_many(const struct judgement *j, const struct candidate *c)
 
 static void add_candidate(struct judgement *j, const struct candidate *c)
 {
-	struct suspect s = suspect_of(kind_of(j, c), c->player);
-	bool open = c->verdict == VERDICT_OPEN, incast = j->incast.rounds > 0;
+	struct statement s = suspect_of(kind_of(j, c), c->player);
+	bool open = c->verdict == VERDICT_OPEN, incast = j->e->incast;
 
 	/* what is seen once must be deeper than what a test proves; a good one starves as well */
 	if (!incast &&
@@ -60,8 +60,8 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	/* of several that are slow nobody knows before they have met whether it is their place */
 	s.drained = c->verdict == VERDICT_SLOW && !may_be_of_many(j, c) &&
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
-	s.partners = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
-	s.bad = c->low;
+	s.of = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
+	s.count = c->low;
 	s.text = judge_said(j, c->player, c->failed > 0);
 	if (c->falls) {
 		s.value = judge_unit(j, c->player, c->after);
@@ -69,19 +69,19 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 	} else if (open || incast) {
 		see(j, c, &s);
 		if (incast)
-			s.kind = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
-	} else if (s.kind != SUSPECT_FAILS) {
+			s.code = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
+	} else if (s.code != SUSPECT_FAILS) {
 		s.value = judge_unit(j, c->player, c->y);
 		s.normal = judge_unit(j, c->player, c->control);
 		s.sends = c->sends;
 		s.receives = c->receives;
 	}
-	suspects_add(&j->suspects, &s);
+	statements_add(j, &s);
 }
 
 static bool is_candidate(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->candidate_of[player];
+	uint32_t at = j->player[player].candidate;
 
 	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
 }
@@ -110,7 +110,7 @@ static void find_pairs(struct judgement *j)
 {
 	struct pair p;
 
-	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->incast.rounds; i++) {
+	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->e->incast; i++) {
 		if (!is_dead(j, &j->e->of[i], &p))
 			continue;
 		if (j->pairs == PAIRS_MAX) {
@@ -120,43 +120,15 @@ static void find_pairs(struct judgement *j)
 		j->pair[j->pairs++] = p;
 	}
 	for (uint32_t i = 0; i < j->pairs; i++) {
-		struct suspect s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
+		struct statement s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
 
+		s.about = ABOUT_PAIR;
 		s.b = j->pair[i].to;
 		s.sends = true;
 		s.receives = j->e->latency;
 		s.tested = j->pair[i].tests > 0;
-		suspects_add(&j->suspects, &s);
+		statements_add(j, &s);
 	}
-}
-
-/* How many hosts have a port of RAIL at GBPS; ANY: how many have a rate there. */
-static uint32_t hosts_with(const struct judgement *j, const char *rail, double gbps, bool any)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < j->kinds; k++)
-		if (strcmp(j->kind[k].rail, rail) == 0 && j->kind[k].gbps > 0 &&
-		    (any || j->kind[k].gbps == gbps))
-			n += j->kind[k].players;
-	return n;
-}
-
-/* The rate that most hosts have on RAIL. */
-static double usual_rate(const struct judgement *j, const char *rail)
-{
-	uint32_t most = 0;
-	double usual = 0;
-
-	for (uint32_t k = 0; k < j->kinds; k++) {
-		uint32_t n = hosts_with(j, rail, j->kind[k].gbps, false);
-
-		if (strcmp(j->kind[k].rail, rail) == 0 && n > most) {
-			most = n;
-			usual = j->kind[k].gbps;
-		}
-	}
-	return usual;
 }
 
 /* A port that is slower than the same one of most hosts, where few have that: half its lanes, or a
@@ -164,28 +136,32 @@ static double usual_rate(const struct judgement *j, const char *rail)
 static void find_ports(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++) {
-		const struct kind *k = &j->kind[j->e->player[i].kind];
-		uint32_t all = hosts_with(j, k->rail, 0, true);
-		uint32_t like = hosts_with(j, k->rail, k->gbps, false);
-		struct suspect s = suspect_of(SUSPECT_PORT, i);
+		const struct kind *own = &j->kind[j->player[i].kind];
+		struct statement s = suspect_of(SUSPECT_PORT, i);
+		uint32_t all = 0, like = 0, most = 0;
 
-		s.value = (double)j->e->player[i].port_gbps;
-		s.normal = usual_rate(j, k->rail);
+		for (const struct kind *k = j->kind; k < j->kind + j->kinds; k++) {
+			if (strcmp(k->rail, own->rail) != 0 || !(k->gbps > 0))
+				continue;
+			all += k->players;
+			like += k->gbps == own->gbps ? k->players : 0;
+			s.normal = k->players > most ? k->gbps : s.normal;
+			most = k->players > most ? k->players : most;
+		}
+		s.value = own->gbps;
 		s.tested = true;
 		if (s.value > 0 && s.value < s.normal && like < fmax(2, LEVEL_SHARE * all))
-			suspects_add(&j->suspects, &s);
+			statements_add(j, &s);
 	}
 }
 
-void judge_statements(struct judgement *j)
+void judge_name_suspects(struct judgement *j)
 {
-	uint32_t first = j->suspects.count;
+	uint32_t first = j->statements;
 
 	for (uint32_t i = 0; i < j->candidates; i++)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
-	suspects_merge(j, first);
+	statements_merge(j, first);
 	find_pairs(j);
-	judge_groups(j);
-	judge_notes(j);
 }
