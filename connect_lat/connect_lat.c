@@ -11,7 +11,7 @@
 #include "base/phase.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
-#include "report/calls.h"
+#include "session/calls.h"
 #include "session/program.h"
 
 /* The steps, with the places that both ways share; the last two are at the end of either. */

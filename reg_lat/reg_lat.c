@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
-#include "report/calls.h"
+#include "session/calls.h"
 #include "report/report.h"
 #include "session/session.h"
 #include "verbs/vfault.h"
