@@ -340,7 +340,7 @@ static bool note_too_short(const struct report *r)
 			 100 * a->lost);
 	use_s = round_up(fmax(1, fmax(longer, times * a->fewest.seconds)));
 	snprintf(use, sizeof(use), "-D %.0f", use_s);
-	if (a->sizes > 1)
+	if (a->sizes > 1 && !r->about.test->calls) /* whose rows are of one time */
 		text_add(use, sizeof(use), ", %s for all rows",
 			 units_about_ns(1e9 * use_s * (double)a->sizes).text);
 	report_note(r, "too short (%s) for %s%s; use %s", had,
