@@ -63,7 +63,7 @@ but() {
 		gdr del(.experiment.windows)
 		sweep .effective.mtu = .effective.mtu_bytes
 		sweep del(.effective.cq_mod)
-		sweep del(.ends.server)
+		sweep del(.ends.client)
 		sweep del(.ends.client.gid)
 		sweep .ends.client.rate_gbps = "100 Gb/s"
 		sweep .ends.client.rate_mbps = 100000
