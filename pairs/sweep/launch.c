@@ -47,7 +47,7 @@ int launch_read(struct launch *l, const char *command, struct fault *f)
 			return 0;
 		}
 	return fault_usage(f,
-			   "use srun, mpirun, clush, pdsh or ssh, with options of its own if need "
+			   "use ssh, or srun, mpirun, clush or pdsh, with options of its own if need "
 			   "be: --launch='clush -g compute'",
 			   "--launch '%.60s' is no launcher", base);
 }
@@ -220,8 +220,9 @@ char **launch_command(struct launch *l, char *const *command, const struct hosts
 
 	if (l->kind == LAUNCH_SSH && (!hosts->n || argz_next(l->words, l->bytes, l->words))) {
 		fault_raise(f, FAULT_USAGE, 0, "--launch=ssh %s",
-			    hosts->n ? "has no options" : "needs --hosts");
-		fault_fix(f, "name the hosts there, and ssh's options in its configuration");
+			    hosts->n ? "takes no options" : "needs --hosts");
+		fault_fix(f, hosts->n ? "set ssh's options in ~/.ssh/config"
+				      : "name the nodes with --hosts");
 		return NULL;
 	}
 	if (l->kind == LAUNCH_SSH) {

@@ -20,7 +20,7 @@
 /* Some are of run: what is in their files travels to the hosts. */
 static const struct option_row options[] = {
 	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
-	       "srun, mpirun, clush, pdsh or ssh, with options of its own"),
+	       "srun, mpirun, clush or pdsh, with options of its own; or ssh"),
 	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
 	       "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
 	OPTION(passed, "auth", "METHOD", COMMAND_TEXT, 0,

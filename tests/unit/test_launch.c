@@ -136,7 +136,7 @@ static void ssh_has_one_command_and_the_hosts(void **state)
 		strstr(text, "<rdmark-pairs run --start=7 -- write_bw -s '1 m'><n1><n2><n3>"));
 	assert_non_null(strstr(made_without("ssh"), "><n1><n3>"));
 	assert_string_equal(made("ssh", NULL), "--launch=ssh needs --hosts");
-	assert_string_equal(made("ssh -v", &hosts), "--launch=ssh has no options");
+	assert_string_equal(made("ssh -v", &hosts), "--launch=ssh takes no options");
 }
 
 static void refused(const char *launcher)
