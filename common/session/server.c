@@ -95,13 +95,15 @@ static int follow_client(struct session *s, bool *more)
 	for (;;) {
 		struct message_wait wait = message_wait(l->timeout_ns);
 		json_t *m = NULL;
+		bool measures;
 		int rc;
 
 		fault_phase(ms->fault, PHASE_AWAIT_ROUND);
 		if (report_check_room(ms->report, ms->fault) ||
 		    message_next(&l->oob, &wait, &m, ms->fault))
 			return -1;
-		if (message_is(m, "round") || message_is(m, "task"))
+		measures = message_is(m, "round") || message_is(m, "task");
+		if (measures)
 			s->stage = SESSION_MEASURING;
 		if (message_is(m, "bye")) {
 			if (!json_is_true(json_object_get(m, "more")))
@@ -110,8 +112,8 @@ static int follow_client(struct session *s, bool *more)
 					     message_flag(m, "more", more, ms->fault)
 				     ? -1
 				     : 1;
-		} else if (message_is(m, "round") && l->stop->signal)
-			rc = stop_raise(l->stop, ms->fault); /* a sweep ends here */
+		} else if (measures && l->stop->signal)
+			rc = stop_raise(l->stop, ms->fault); /* which came while this end measured */
 		else if (message_is(m, "round"))
 			rc = measure_one_round(ms, m);
 		else if (message_is(m, "repeated") && may_repeat)
