@@ -143,8 +143,8 @@ ends() {
 	[[ $(grep -P '^\t' client.out) == $'\tout_of_sequence=0\n\tsent_bytes=0' ]]
 	finish server
 	server gdr_bw
-	client gdr_bw -n 5 --windows 2 -W loss_seen # of all windows together
-	says client.err 'client loss_seen: +0' 'server loss_seen: +0'
+	client gdr_bw --plain -n 5 -W loss_seen
+	says client.err 'client loss_seen (out_of_sequence): +0' 'server loss_seen: +0'
 	finish server
 	server write_bw
 	for name in nonsense counters/nonsense port_xmit_data,nonsense ../../../x /etc/passwd; do
