@@ -104,7 +104,7 @@ hardened() {
 		cc -shared -fPIC -o "$library" evil.c
 	done
 	for program in "${all_programs[@]}"; do
-		env -u LD_LIBRARY_PATH -u LD_PRELOAD "$program" --check || (($? == 6 || $? == 77))
+		env -u LD_LIBRARY_PATH -u LD_PRELOAD "$program" --check || (($? == 6 || $? == 77 || $? == 2)) # some have no --check
 		env -u LD_LIBRARY_PATH -u LD_PRELOAD "$program" --use_cuda=0 -p 1 --connect-timeout 0 localhost && return 1
 	done
 	[[ ! -e loaded ]]
