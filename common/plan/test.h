@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/rate.h" /* of EXPERIMENT_DEFAULTS */
 #include "cli/experiment.h"
 #include "plan/operation.h"
 

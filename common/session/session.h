@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/rate.h" /* for EXPERIMENT_DEFAULTS */
 #include "plan/test.h"
 
 /*
