@@ -5,7 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "base/rate.h" /* of EXPERIMENT_DEFAULTS */
 #include "cli/experiment.h"
 #include "plan/operation.h"
 

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/rate.h" /* for EXPERIMENT_DEFAULTS */
 #include "plan/test.h"
 
 /*

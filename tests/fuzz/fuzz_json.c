@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/phase.h"
+#include "base/rate.h"
 #include "fuzz.h"
 #include "plan/test.h"
 #include "proto/fields.h"

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/rate.h"
 #include "plan/test.h"
 #include "proto/oob.h"
 #include "script.h"

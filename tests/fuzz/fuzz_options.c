@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The command line: any words, one in each line of the input, and what follows from the result. */
+#include "base/rate.h"
 #include "cli/sweep.h"
 #include "fuzz.h"
 #include "cli/options.h"
