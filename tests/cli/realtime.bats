@@ -101,7 +101,8 @@ measuring() {
 @test "the tour, and a server of every test" {
 	in_class -r
 	server 'rdmark server'
-	client rdmark
+	start client rdmark "$host" -p "$port" -n 200
+	finish client
 	kill -TERM "${pid[server]}"
 	finish server
 	ended client 0
