@@ -141,13 +141,16 @@ static int connect_by_cm(struct round_of *r)
 {
 	struct endpoint *ep = r->ep;
 	struct link *l = r->calls.ms->link;
-	json_t *m = message_new("task");
+	json_t *m = message_new("task"), *result = NULL;
 	uint64_t begin = clock_ticks(ep->clock);
+	int rc;
 
 	json_object_set_new(m, "join", json_true());
-	if (link_send(l, m) || connect_cm(ep, l, NULL) || link_expect(l, "result", &m))
+	rc = link_send(l, m) || connect_cm(ep, l, "result", &result) ||
+	     (!result && link_expect(l, "result", &result));
+	json_decref(result);
+	if (rc)
 		return -1;
-	json_decref(m);
 	for (unsigned i = 0; i < ep->workers; i++) {
 		note(r, i, OWN, begin, clock_ticks(ep->clock));
 		note_all(r, i);
@@ -189,16 +192,14 @@ static int schedule(struct measure *ms)
 static int join(struct measure *ms)
 {
 	const struct cm *cm = &ms->ep->worker[0].cm;
-	json_t *early = NULL;
 	int rc;
 
 	if (!cm->listener || cm->qps)
 		return fault_raise(ms->fault, FAULT_PEER, 0,
 				   "the client connects where nothing listens");
 	link_alive_stop(ms->link);
-	rc = connect_cm(ms->ep, ms->link, &early);
+	rc = connect_cm(ms->ep, ms->link, NULL, NULL);
 	link_alive_start(ms->link);
-	json_decref(early);
 	return rc;
 }
 

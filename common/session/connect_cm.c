@@ -69,7 +69,8 @@ int connect_cm_aim(struct endpoint *ep, const json_t *welcome)
 struct cm_progress {
 	struct endpoint *ep;
 	struct link *link;
-	json_t **qps;     /* the server's: where the client's "qps" goes; NULL: the client */
+	const char *next; /* the type of the peer's next message, which may come early */
+	json_t **early;   /* and where it goes; NULL: it cannot */
 	struct pollfd *p; /* for the signals, the peer, and each worker */
 	uint64_t said_ns; /* time of the last message to the peer */
 	uint64_t deadline_ns, latest_ns; /* without progress; of all */
@@ -83,7 +84,7 @@ static void extend_deadline(struct cm_progress *u)
 	u->deadline_ns = ns < u->latest_ns ? ns : u->latest_ns;
 }
 
-/* Handle a message of the peer: an error, "alive", or the client's "qps" when it is connected. */
+/* Handle a message of the peer: an error, "alive", or the next one when it is connected. */
 static int handle_peer(struct cm_progress *u)
 {
 	struct endpoint *ep = u->ep;
@@ -92,8 +93,8 @@ static int handle_peer(struct cm_progress *u)
 
 	if (rc <= 0)
 		return rc;
-	if (message_is(m, "qps") && u->qps && !*u->qps) {
-		*u->qps = m;
+	if (u->early && !*u->early && message_is(m, u->next)) {
+		*u->early = m;
 		return 0;
 	}
 	if (message_is(m, "error"))
@@ -101,7 +102,7 @@ static int handle_peer(struct cm_progress *u)
 	else if (!message_is(m, "alive"))
 		fault_raise(ep->fault, FAULT_PEER, 0,
 			    "the peer broke the protocol while the QPs were connected");
-	else if (u->qps && !u->link->stop->signal) /* the client decides how long to try: wait on */
+	else if (ep->server && !u->link->stop->signal) /* the client decides how long to try: wait on */
 		extend_deadline(u);
 	json_decref(m);
 	return fault_is(ep->fault) ? -1 : 0;
@@ -168,12 +169,13 @@ static int connect_all_qps(struct cm_progress *u)
 	return rc > 0 ? 0 : -1;
 }
 
-int connect_cm(struct endpoint *ep, struct link *l, json_t **qps)
+int connect_cm(struct endpoint *ep, struct link *l, const char *next, json_t **early)
 {
 	struct cm_progress u = {
 		.ep = ep,
 		.link = l,
-		.qps = qps,
+		.next = next,
+		.early = early,
 		.said_ns = clock_now_ns(),
 		.deadline_ns = link_deadline(l),
 		.latest_ns = clock_now_ns() + MESSAGE_ALIVE_ONLY_NS,
@@ -187,5 +189,5 @@ int connect_cm(struct endpoint *ep, struct link *l, json_t **qps)
 		return fault_raise(ep->fault, FAULT_LOCAL, ENOMEM, "waiting for rdma_cm");
 	rc = connect_all_qps(&u);
 	free(u.p);
-	return rc || qps ? rc : endpoint_iwarp_first(ep, l->stop);
+	return rc;
 }

@@ -385,7 +385,9 @@ int handshake_connect(struct measure *ms)
 	rc = endpoint_make(ms->ep) || measure_make(ms) ? -1 : 0;
 	link_alive_stop(ms->link);
 	if (rc == 0)
-		rc = connect_cm(ms->ep, ms->link, ms->ep->server ? &theirs : NULL);
+		rc = connect_cm(ms->ep, ms->link, "qps", ms->ep->server ? &theirs : NULL);
+	if (rc == 0 && ms->ep->options->experiment.rdma_cm && !ms->ep->server)
+		rc = endpoint_iwarp_first(ms->ep, ms->link->stop);
 	if (rc == 0)
 		rc = exchange_qps(ms, &theirs);
 	json_decref(theirs);

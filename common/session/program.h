@@ -186,9 +186,8 @@ int handshake_connect(struct measure *ms);
 /*
  * connect_cm.c: connects the QPs through rdma_cm with -R; without, nothing. The server listens and
  * adds its address to WELCOME, which the client reads; then both wait until their QPs are
- * connected. The client's "qps" may come meanwhile: the server returns it in *QPS; the client
- * passes NULL.
+ * connected. The peer's NEXT message may come meanwhile, and is returned in *EARLY (NULL: none can).
  */
 int connect_cm_listen(struct endpoint *ep, json_t *welcome);
 int connect_cm_aim(struct endpoint *ep, const json_t *welcome);
-int connect_cm(struct endpoint *ep, struct link *l, json_t **qps);
+int connect_cm(struct endpoint *ep, struct link *l, const char *next, json_t **early);

@@ -41,6 +41,11 @@ iwarp='.status == "ok" and .effective.connected_by == "rdma_cm" and .experiment.
 	done
 }
 
+@test "connect_lat: the server may be connected first" {
+	pair_with_b connect_lat -n 30 --threads 2 --json=c.json
+	json c.json "$iwarp"' and any(.results[]; .step == "rdma_cm" and .messages == 60)'
+}
+
 @test "the client on b, the server here" {
 	server write_lat
 	there client write_lat -p "$port" -n 50 192.168.77.1
