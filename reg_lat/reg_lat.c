@@ -33,7 +33,8 @@ static int register_host(struct region *r, struct worker *t, uint64_t ticks[2])
 	mr = ibv_reg_mr(t->qps.pd, t->mem.memory.host, r->bytes, (int)r->access);
 	ticks[1] = clock_ticks(clock);
 	if (!mr)
-		return vfault_raise(&t->fault, errno, r->access & IBV_ACCESS_ON_DEMAND ? 0 : r->bytes,
+		return vfault_raise(&t->fault, errno,
+				    r->access & IBV_ACCESS_ON_DEMAND ? 0 : r->bytes,
 				    "ibv_reg_mr(%s)", units_size(r->bytes).text);
 	rc = ibv_dereg_mr(mr);
 	return rc ? vfault_raise(&t->fault, rc, 0, "ibv_dereg_mr") : 0;
@@ -106,8 +107,9 @@ static int schedule(struct measure *ms)
 	int rc;
 
 	if (ep->gpu_memory && ep->workers > 1)
-		return fault_usage(ep->fault, "omit it, or use host memory",
-				   "several threads cannot register GPU memory: its driver has one");
+		return fault_usage(
+			ep->fault, "omit it, or use host memory",
+			"several threads cannot register GPU memory: its driver has one");
 	ep->largest_bytes = plan_last_size(e, UINT64_MAX);
 	if (endpoint_check_memory(ep) || endpoint_each(ep, make_memory, ep))
 		return -1;

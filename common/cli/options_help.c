@@ -12,7 +12,7 @@
 	30 /* columns for an option; its help follows, on the next line if the option is longer */
 #define INDENT (2 + LEFT + 1)
 
-#define LISTS                                                                             \
+#define LISTS                                                                              \
 	"The experiment's numbers can be lists and ranges: --threads 1,4 -n 1k:100k:x10\n" \
 	"measures all combinations.\n"
 
@@ -49,7 +49,7 @@ static void help_row(FILE *out, const struct option_row *row, const struct optio
 		left[0] = '\0';
 	}
 	snprintf(line, sizeof(line), "  %-*s %s", LEFT, left,
-		 latency && row->help_latency                              ? row->help_latency
+		 latency && row->help_latency                        ? row->help_latency
 		 : defaults->traits & TRAIT_CALLS && row->help_calls ? row->help_calls
 								     : row->help);
 	if (value[0] && strcmp(value, "auto") != 0)
@@ -136,7 +136,8 @@ static void all_rows(FILE *out, const struct options *defaults)
 {
 	bool alone = defaults->traits & TRAIT_REGISTERS;
 
-	fprintf(out, "\nTHE EXPERIMENT%s\n", alone ? "" : ": the client decides, the server adopts it");
+	fprintf(out, "\nTHE EXPERIMENT%s\n",
+		alone ? "" : ": the client decides, the server adopts it");
 	for (unsigned group = GROUP_RUN; group < GROUP_DEVICE; group++)
 		group_rows(out, group, defaults);
 	end_rows(out, defaults, GROUP_IGNORED);
@@ -176,7 +177,8 @@ void options_help(FILE *out, const char *program, const char *summary,
 {
 	fprintf(out, "%s: %s\n\n", program, summary);
 	if (defaults->traits & TRAIT_REGISTERS)
-		fprintf(out, "  %s [OPTION...]          measure this host, without a peer\n", program);
+		fprintf(out, "  %s [OPTION...]          measure this host, without a peer\n",
+			program);
 	else
 		fprintf(out,
 			"  %s [OPTION...]          serve one client\n"

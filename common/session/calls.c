@@ -71,15 +71,16 @@ static void tell_step(struct calls *c, unsigned k, const struct hist *h, uint64_
 			     .interrupted = ms->link->interrupted};
 	const struct result_row row = {
 		.record = &rec, .by = RESULT_CLIENT, .direction = RESULT_NO_WAY, .thread = -1};
-	const struct result result = {
-		.row = &row,
-		.rows = 1,
-		.main = &row,
-		.shown = {&row},
-		.failed = fault_is(ms->fault) && ms->fault->code != FAULT_INTERRUPTED};
+	const struct result result = {.row = &row,
+				      .rows = 1,
+				      .main = &row,
+				      .shown = {&row},
+				      .failed = fault_is(ms->fault) &&
+						ms->fault->code != FAULT_INTERRUPTED};
 
 	results_set_latency(ms->ep, h, 0, &rec);
-	record_set_rates(&rec, clock_ticks_to_ns(ms->clock, (double)h->sum) / 1e9 / ms->ep->workers);
+	record_set_rates(&rec,
+			 clock_ticks_to_ns(ms->clock, (double)h->sum) / 1e9 / ms->ep->workers);
 	report_result(ms->report, &result);
 }
 
@@ -96,7 +97,8 @@ static int tell(struct calls *c, uint64_t bytes)
 	clock_calibrate(ms->clock);
 	ms->link->interrupted = ms->link->stop->signal;
 	if (!hist_count(&all[c->steps - 1]))
-		return fault_is(ms->fault) || ms->measured ? 0 : measure_unfinished(ms, PHASE_MEASURE);
+		return fault_is(ms->fault) || ms->measured ? 0
+							   : measure_unfinished(ms, PHASE_MEASURE);
 	if (ms->link->interrupted)
 		report_note(ms->report, "interrupted after %" PRIu64 " calls", hist_count(all));
 	for (unsigned k = 0; k < c->steps; k++)

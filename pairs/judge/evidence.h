@@ -80,7 +80,7 @@ struct player {
 
 	/* Of the judgement: */
 	uint32_t kind, group, candidate; /* their numbers there; NONE */
-	uint32_t near[TEST_NEAR];        /* with whom it is best, or NONE */
+	uint32_t near[TEST_NEAR];        /* the players with which it is best; NONE: no more */
 	bool lost;                       /* its figures are not judged */
 	bool lower;                      /* it is of the lower of two levels */
 	float best[WAYS], median[WAYS];  /* of its y; NaN: it has none that count */

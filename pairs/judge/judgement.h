@@ -65,7 +65,7 @@ enum about {
 	ABOUT_GROUP
 };
 
-/* What is said, and of whom. Report, document, drain list and exit status are made of these. */
+/* A conclusion about a player, host, group or pair; report, document, drain list and exit status follow. */
 struct statement {
 	enum finding_code code;        /* by which they are sorted, suspects first */
 	enum finding_level level;      /* a fault is exit status 6 */
@@ -145,7 +145,7 @@ void judge_states(struct judgement *j);
  */
 int judge_status(const struct judgement *j);
 
-/* The suspect A, for CODE, of whom nothing else is known. */
+/* A statement of CODE about player A, without figures. */
 static inline struct statement suspect_of(enum finding_code code, uint32_t a)
 {
 	return (struct statement){

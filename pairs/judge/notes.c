@@ -59,7 +59,7 @@ static bool has_few(const struct judgement *j, uint32_t player)
 	return tried && 4 * figures <= tried && !j->player[player].lost;
 }
 
-/* Candidates of whom nobody can tell; and those who are low with far ones only: they share a place. */
+/* Undecided candidates; and those that are low with far references only: they share a place. */
 static void note_candidates(struct judgement *j)
 {
 	struct named undecided = {0}, place = {0};

@@ -176,7 +176,7 @@ over() { # the server is told to end, and does
 	until_begun
 	until_ran "$other"
 	kill -STOP "$other"
-	sleep 0.3 # the stall
+	sleep 0.3 # this is the stall that is measured, not a wait
 	kill -CONT "$other"
 	until_says tour.err '^rdmark: send_lat: stalls took .* % of the run, and percentiles count each once$'
 	kill -INT "${pid[tour]}" # the next test
