@@ -229,8 +229,8 @@ static int make_index(struct evidence *e)
 }
 
 /*
- * True if PLAYER was gone before RUN was over. In a round of a schedule each player has a line, but
- * for one; in a plan only some have, and who is gone is seen by runs that fail.
+ * True if PLAYER was gone before RUN was over. In a loaded round each player has a line, but for one
+ * of an odd number; elsewhere only some have, and who is gone is seen by runs that fail.
  */
 static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run)
 {
@@ -241,13 +241,13 @@ static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run
 
 		if (w.is->run != run)
 			continue;
-		if (!w.is->cause)
+		if (!w.is->cause || from == ((w.is->marks & MARK_FROM_CLIENT) > 0)) /* the client writes */
 			last = w.is->slot + 1u;
 		failed = w.is->cause ? failed + !(w.is->marks & (from ? MARK_TO_BLAMED : MARK_FROM_BLAMED))
 				     : 0;
 	}
 	return (failed > 1 && last < e->run[run].seen) ||
-	       (!e->run[run].is_plan && last + 2 < e->run[run].seen);
+	       (e->run[run].parts == 1U << PART_LOADED && last + 1 < e->run[run].seen);
 }
 
 /* Whether PLAYER ended the last run that it took part in, unless that ended for all. */
