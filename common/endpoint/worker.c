@@ -251,9 +251,8 @@ static int make_receives(struct worker *t)
 {
 	const struct endpoint *ep = t->ep;
 	const struct round_memory memory = worker_buffers(t);
-	const struct plan_qp plan = worker_plan(t);
 	unsigned depth = t->qps.rx_depth;
-	unsigned batch = plan_recv_list(&ep->options->experiment, &plan, depth);
+	unsigned batch = plan_recv_list(&ep->options->experiment, depth);
 
 	if (!depth || worker_verifies(t))
 		return 0;

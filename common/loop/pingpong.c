@@ -28,9 +28,10 @@ void pingpong_init(struct pingpong *p, struct round *r)
 	while (interval * 4 <= r->qps->tx_depth)
 		interval *= 2;
 	p->signal_mask = interval - 1;
-	p->sent = r->qps->sent;
+	p->last = r->qps->sent;
 	p->signal_pending = r->qps->signal_pending;
 	p->numbered = r->qps->numbered;
+	p->until_repost = r->receives ? r->receives->until_repost : NULL;
 	r->result.lost = 0;
 	if (r->qps->transport->all_signalled) {
 		p->plain.send_flags |= IBV_SEND_SIGNALED;
@@ -45,11 +46,23 @@ void pingpong_init(struct pingpong *p, struct round *r)
 	cq_wait_start(&r->qps->cq_wait, NULL, &r->qps->recv);
 }
 
+int pingpong_choose(struct pingpong *p)
+{
+	uint64_t plain = p->signal_mask - (p->last & p->signal_mask);
+
+	if (p->next == &p->signalled) /* it was sent */
+		p->signal_pending = true;
+	p->next = plain ? &p->plain : &p->signalled;
+	p->chosen = plain ? plain : 1;
+	p->last += p->chosen;
+	return !plain && p->signal_pending ? pingpong_reap(p) : 0;
+}
+
 int pingpong_finish(struct pingpong *p, uint64_t messages, int rc)
 {
 	p->round->result.messages = messages;
 	p->round->qps->numbered += messages; /* p->numbered is where this round began */
-	p->round->qps->sent = p->sent;
+	p->round->qps->sent = pingpong_count(p);
 	p->round->qps->signal_pending = p->signal_pending;
 	/* If the wait for the peer was aborted, a failed send of this end may be why. */
 	if (rc >= 0 && p->reaps)
@@ -105,6 +118,6 @@ int pingpong_reap_each(struct pingpong *p, uint64_t most)
 		if (n < 0)
 			return -1;
 		p->reaped += (uint64_t)n;
-	} while (p->sent - p->reaped > most && !round_aborted(p->round));
+	} while (pingpong_count(p) - p->reaped > most && !round_aborted(p->round));
 	return 0;
 }

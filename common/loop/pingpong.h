@@ -9,10 +9,10 @@
  *
  * Between an arrival and the answer there is only: polling it, one clock read (at the client) and
  * the post. That is as few instructions as in a loop that does nothing else (SIMVERBS_STEPS of
- * tests/standin/verbs counts them). Everything else is done while the message is in flight: recording the
- * sample, re-posting the receive, preparing the next number and request, checking for the end, and
- * polling send completions (one send in many is signalled, and its completion is polled long after
- * it arrived).
+ * tests/standin/verbs counts them). Everything else is done while the message is in flight:
+ * recording the sample, re-posting the receive, preparing the next number and request, checking for
+ * the end, and polling send completions (one send in many is signalled, and its completion is
+ * polled long after it arrived).
  *
  * If the transport may lose messages, an end that receives nothing sends its last message again
  * when the watch thread requests it. A round trip that is long enough for that is not a sample but
@@ -28,8 +28,8 @@
 #include "loop/round.h"
 
 /* Modes of the functions below, always passed as constants. */
-#define PINGPONG_KEEP   1u /* store every sample in order */
-#define PINGPONG_SLEEPS 2u /* wait for events instead of spinning */
+#define PINGPONG_KEEP       1u /* store every sample in order */
+#define PINGPONG_SLEEPS     2u /* wait for events instead of spinning */
 #define PINGPONG_UNRELIABLE 4u /* the transport may lose messages */
 #define PINGPONG_DUE        8u /* post by the round's schedule */
 
@@ -37,20 +37,22 @@ struct pingpong {
 	struct round *round;
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;
-	struct ibv_send_wr *next; /* the next message's request; one of: */
+	struct ibv_send_wr *next; /* the next messages' request; one of: */
 	struct ibv_send_wr plain, signalled;
 	struct ibv_sge sge;
 	char *from_end, *into_end; /* the end of the sent, and of the received, message */
 	uint32_t number_mask;      /* of a number inside a message */
-	uint64_t signal_mask;      /* a message is signalled if (sent & mask) == 0 */
-	uint64_t sent; /* on this QP, in all rounds: a place in the queue is free only after a */
-	bool signal_pending; /* later signalled send has completed, so the count must continue */
-	uint64_t numbered;   /* messages of earlier rounds, for their numbers */
+	uint64_t signal_mask;      /* a message is signalled if (its number & mask) == 0 */
+	uint64_t chosen;           /* `next` is for so many messages, */
+	uint64_t last;             /* up to this number: see pingpong_count() */
+	bool signal_pending;       /* the last signalled one has not completed */
+	uint64_t numbered;         /* messages of earlier rounds, for their numbers */
+	int *until_repost;         /* receives until the next batch is posted; NULL: has none */
 	/* A transport that signals all: how to post; and, unless a completion is the answer: */
 	post_call *call;
 	struct post_qp to;
 	bool reaps;      /* the completions are counted, */
-	uint64_t reaped; /* so many of `sent` so far */
+	uint64_t reaped; /* so many so far */
 };
 
 struct pingpong_hooks {
@@ -104,27 +106,25 @@ void pingpong_mark(const struct pingpong *p);
 uint64_t pingpong_wait_until(const struct pingpong *p, uint64_t due);
 
 /*
- * Choose the request of the next message: plain, or signalled. Only one signalled send is
- * outstanding, so this waits for the previous one. Hot.
+ * Choose the request of the next messages: plain ones, or a signalled one. Only one signalled send
+ * is outstanding, so this waits for the previous one. Returns 0, or -1 with the fault raised.
  */
-static ALWAYS_INLINE int pingpong_choose(struct pingpong *p)
+int pingpong_choose(struct pingpong *p);
+
+/*
+ * How many messages were sent on this QP, in all rounds: a place in the queue is free only after a
+ * later signalled send has completed, so the count continues.
+ */
+static inline uint64_t pingpong_count(const struct pingpong *p)
 {
-	if (LIKELY((p->sent + 1) & p->signal_mask)) {
-		p->next = &p->plain;
-		return 0;
-	}
-	p->next = &p->signalled;
-	return p->signal_pending ? pingpong_reap(p) : 0;
+	return p->last - p->chosen;
 }
 
 /* The `sent` hook where one request in many is signalled. Hot. */
 static ALWAYS_INLINE int pingpong_sent(struct pingpong *p, uint64_t i)
 {
 	(void)i;
-	p->sent++;
-	if (UNLIKELY(p->next == &p->signalled))
-		p->signal_pending = true;
-	return pingpong_choose(p);
+	return LIKELY(--p->chosen) ? 0 : pingpong_choose(p);
 }
 
 /* The `number` hook for messages without a number. */
@@ -152,9 +152,8 @@ static ALWAYS_INLINE int pingpong_poll(const struct pingpong *p, struct ibv_cq *
 
 	if (n != 1)
 		return LIKELY(n == 0) ? 0 : round_verb_failed(p->round, n, "ibv_poll_cq");
-	return LIKELY(wc->status == IBV_WC_SUCCESS)
-		       ? 1
-		       : round_completion_failed(p->round, wc, what);
+	return LIKELY(wc->status == IBV_WC_SUCCESS) ? 1
+						    : round_completion_failed(p->round, wc, what);
 }
 
 /* Post message I when none is in flight. */
@@ -211,7 +210,6 @@ static ALWAYS_INLINE void pingpong_record(struct round *r, uint64_t i, uint64_t 
 	}
 	if (mode & PINGPONG_SLEEPS)
 		cq_wait_busy(&r->qps->cq_wait);
-	round_progress(r, i);
 }
 
 /* End the client's loop after MESSAGES round trips. RC is its result. */
@@ -229,14 +227,15 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 					 const unsigned mode)
 {
 	struct round *r = p->round;
-	const struct clock clock = *r->clock; /* a local copy saves loads */
+	const struct clock clock = *r->clock; /* local copies save loads */
+	struct round_control *const control = r->control;
 	uint64_t last = clock_ticks(&clock), now, i = 1;
 	int rc = pingpong_choose(p);
 
 	r->result.start_ticks = last;
 	if (UNLIKELY(rc < 0 || (rc = pingpong_start(p, hooks, i)) < 0))
 		return pingpong_end(p, 0, last, rc);
-	for (; i < round_target(r); i++, last = now) {
+	for (; i < control_target(control); i++, last = now) {
 		const uint32_t next = hooks->number(p, i + 1);
 
 		rc = pingpong_await(p, hooks, i, mode);
@@ -247,6 +246,7 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 		if (UNLIKELY(rc < 0 || (rc = hooks->sent(p, i)) < 0 || (rc = hooks->tidy(p)) < 0))
 			return pingpong_end(p, i - 1, last, rc);
 		pingpong_record(r, i, now - last, 0, mode);
+		control_progress(control, i);
 	}
 	rc = pingpong_await(p, hooks, i, mode); /* the last one needs no answer */
 	if (UNLIKELY(rc <= 0))
@@ -254,6 +254,7 @@ static ALWAYS_INLINE int pingpong_client(struct pingpong *p, const struct pingpo
 	now = clock_ticks(&clock);
 	rc = hooks->tidy(p);
 	pingpong_record(r, i, now - last, 0, mode);
+	control_progress(control, i);
 	return pingpong_end(p, i, now, rc);
 }
 
@@ -289,6 +290,7 @@ static ALWAYS_INLINE int pingpong_apart(struct pingpong *p, const struct pingpon
 		now = clock_ticks(r->clock);
 		rc = hooks->tidy(p);
 		pingpong_record(r, ++i, now - posted, legs * late, mode);
+		round_progress(r, i);
 		round_trips(r, trips += now - posted + legs * late);
 		if (by_schedule) {
 			paced_was_late(r->paced, late, 1);

@@ -19,12 +19,10 @@ static ALWAYS_INLINE int pong_received(struct pingpong *p, uint32_t number)
 	return pingpong_poll(p, p->recv_cq, &wc, "receive");
 }
 
-/* Repost the receive that a message consumed. Called after the answer is posted. Hot. */
+/* A message consumed a receive: post the next batch, if it is due, after the answer. Hot. */
 static ALWAYS_INLINE int repost_recv(struct pingpong *p)
 {
-	int rc = recv_post(p->round->receives->qp); /* in batches of one */
-
-	return LIKELY(rc == 0) ? 0 : round_verb_failed(p->round, rc, "ibv_post_recv");
+	return LIKELY(--*p->until_repost) ? 0 : recv_top_up(p->round, 0);
 }
 
 /* The number of message I, as immediate data. */
@@ -92,7 +90,7 @@ static ALWAYS_INLINE int repost_and_reap(struct pingpong *p)
 {
 	return repost_recv(p) || pingpong_reap_each(p, p->round->qps->tx_depth / 2)
 		       ? -1
-		       : mark_sometimes(p, p->sent);
+		       : mark_sometimes(p, pingpong_count(p));
 }
 
 static const struct pingpong_hooks signalled_messages = {
@@ -108,7 +106,7 @@ static bool reaps_each(struct pingpong *p, struct round *r)
 {
 	pingpong_init(p, r);
 	p->reaps = p->call != NULL;
-	p->reaped = p->sent;
+	p->reaped = pingpong_count(p);
 	return p->reaps;
 }
 

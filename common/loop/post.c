@@ -21,6 +21,15 @@ static int by_post_send(struct post_qp *to, struct ibv_send_wr *wr, const struct
 	return 0;
 }
 
+/* The same for one chain: nothing has to be kept for a next one. */
+static int by_one_post_send(struct post_qp *to, struct ibv_send_wr *wr,
+			    const struct ibv_send_wr *end, unsigned chain)
+{
+	(void)end;
+	(void)chain;
+	return ibv_post_send(to->qp, wr, &to->bad);
+}
+
 /* Where the message after the one AT is. Hot. */
 static ALWAYS_INLINE uint64_t next_address(const struct post_walk *w, uint64_t at)
 {
@@ -174,7 +183,9 @@ post_call *post_find(const struct post_kind *kind)
 				  ? posts[kind->opcode][kind->aim][kind->inlined]
 				  : NULL;
 
-	return kind->extended || !call ? call : by_post_send;
+	if (kind->extended || !call)
+		return call;
+	return kind->single ? by_one_post_send : by_post_send;
 }
 
 post_call *post_find_walking(const struct post_kind *kind, unsigned chain)

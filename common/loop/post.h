@@ -73,6 +73,7 @@ struct post_kind {
 	enum post_aim aim;
 	bool inlined;
 	bool extended; /* by the ibv_wr_* calls */
+	bool single;   /* no call is for more than one chain */
 };
 
 /* The function for KIND; NULL: no loop has such requests. */

@@ -133,9 +133,14 @@ struct round {
 	struct round_result result;
 };
 
+static ALWAYS_INLINE uint64_t control_target(const struct round_control *c)
+{
+	return atomic_load_explicit(&c->target, memory_order_relaxed);
+}
+
 static ALWAYS_INLINE uint64_t round_target(const struct round *r)
 {
-	return atomic_load_explicit(&r->control->target, memory_order_relaxed);
+	return control_target(r->control);
 }
 
 static ALWAYS_INLINE uint64_t round_expected(const struct round *r)
@@ -148,9 +153,14 @@ static ALWAYS_INLINE bool round_aborted(const struct round *r)
 	return atomic_load_explicit(&r->control->abort, memory_order_relaxed);
 }
 
+static ALWAYS_INLINE void control_progress(struct round_control *c, uint64_t messages)
+{
+	atomic_store_explicit(&c->progress, messages, memory_order_relaxed);
+}
+
 static ALWAYS_INLINE void round_progress(const struct round *r, uint64_t messages)
 {
-	atomic_store_explicit(&r->control->progress, messages, memory_order_relaxed);
+	control_progress(r->control, messages);
 }
 
 /* Store the sum of all round-trip times so far. Hot. */

@@ -10,14 +10,16 @@
 static ALWAYS_INLINE int post_sends(struct stream *s, struct stream_qp *l, uint64_t count,
 				    unsigned chain)
 {
-	if (UNLIKELY(stream_post(s, l, l->end - l->left, count, chain)))
+	struct ibv_send_wr *wr = l->end - l->left;
+
+	if (UNLIKELY(stream_post(s, l, wr, wr + count, chain)))
 		return -1;
 	l->left -= count;
 	if (!l->left)
 		l->left = s->ring_count;
 	l->posted += count;
 	l->room -= count;
-	s->posted += count;
+	s->under_way += count;
 	return 0;
 }
 
@@ -57,6 +59,28 @@ static ALWAYS_INLINE int fill_send_queue(struct stream *s, struct stream_qp *l, 
 			return -1;
 	}
 	return 0;
+}
+
+/* MESSAGES of L completed: fill their places. */
+static __attribute__((noinline)) int refill(struct stream *s, struct stream_qp *l,
+					    uint64_t messages, uint64_t target)
+{
+	l->room += messages;
+	s->under_way -= messages;
+	return fill_send_queue(s, l, target);
+}
+
+/*
+ * The same, inline. Most often it is a whole ring, which takes their places as it is. (With several
+ * QPs, what a completion is of is a ring, or divides it; less than a ring is then never left.)
+ */
+static ALWAYS_INLINE int post_again(struct stream *s, struct stream_qp *l, uint64_t messages,
+				    uint64_t target)
+{
+	if (UNLIKELY(messages != l->left || l->posted + messages >= target))
+		return refill(s, l, messages, target);
+	l->posted += messages;
+	return stream_post(s, l, l->ring, l->end, s->chain);
 }
 
 /* With a schedule: have the QPs to go on? They end together. */
@@ -110,7 +134,8 @@ enum send_mode {
 static __attribute__((noinline)) void note_empty_poll(struct stream *s, bool peak, bool sure)
 {
 	struct round *r = s->round;
-	uint64_t did = s->posted + s->done + (r->arrivals ? r->arrivals->result.messages : 0);
+	uint64_t did =
+		2 * s->done + s->under_way + (r->arrivals ? r->arrivals->result.messages : 0);
 	bool early = r->paced && s->turn->room >= s->chain && turns_go_on(s);
 	struct idle_time *idle = early ? &r->result.scheduled : &r->result.idle;
 	bool fresh = s->did != (did << 1 | early), read = idle_empty(idle, fresh);
@@ -150,10 +175,13 @@ static ALWAYS_INLINE int completed(struct stream *s, const struct ibv_wc *wc, in
 		if (UNLIKELY(wc[k].status != IBV_WC_SUCCESS))
 			return round_completion_failed(s->round, &wc[k], "request");
 		l = &s->qp[(uint32_t)wc[k].wr_id];
-		l->room += messages;
 		s->done += messages;
-		if (!paced && UNLIKELY(fill_send_queue(s, l, target)))
+		if (paced) {
+			l->room += messages;
+			s->under_way -= messages;
+		} else if (UNLIKELY(post_again(s, l, messages, target))) {
 			return -1;
+		}
 	}
 	return 0;
 }
@@ -174,6 +202,7 @@ static ALWAYS_INLINE int completed_one_qp(struct stream *s, const struct ibv_wc 
 		return round_batch_failed(s->round, wc, "request");
 	l->room += sum >> STREAM_QP_BITS;
 	s->done += sum >> STREAM_QP_BITS;
+	s->under_way -= sum >> STREAM_QP_BITS;
 	return paced ? 0 : fill_send_queue(s, l, round_target(s->round));
 }
 
@@ -191,7 +220,7 @@ static ALWAYS_INLINE int drain_cq(struct stream *s, const enum send_mode mode, c
 	unsigned batch = STREAM_BATCH;
 	uint64_t now = r->result.start_ticks;
 
-	while (s->done < s->posted || (paced && turns_go_on(s))) {
+	while (s->under_way || (paced && turns_go_on(s))) {
 		int n, came = 0;
 
 		if (paced && (s->count == 1 ? post_due(s, s->qp, true) : post_due_in_turn(s)) < 0)
@@ -310,7 +339,7 @@ static int send_all(struct stream *s)
 	if (!r->result.end_ticks)
 		r->result.end_ticks = clock_ticks(r->clock);
 	if (rc == 0 && r->paced)
-		rc = stream_rest(r, s->posted, both ? r->arrivals : NULL);
+		rc = stream_rest(r, s->done + s->under_way, both ? r->arrivals : NULL);
 	if (round_aborted(r))
 		idle_end(&r->result.idle);
 	r->result.messages = r->result.timed_messages = s->done;

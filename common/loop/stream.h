@@ -34,13 +34,16 @@
 #define STREAM_BATCH_MAX 64
 #define STREAM_QP_BITS   32 /* low bits of wr_id: the QP; high bits: messages completed */
 
+/* What a message touches is in one cache line; what changes together is not side by side, or it
+ * becomes a vector. */
 struct stream_qp {
-	struct post_qp to;
+	uint64_t room;            /* free places in the send queue */
+	struct ibv_send_wr *ring; /* its requests, up to: */
 	uint64_t posted;
-	struct ibv_send_wr *end; /* of its ring */
-	uint64_t left;           /* requests from the next one to the end */
-	uint64_t room;           /* free places in the send queue */
-};
+	struct ibv_send_wr *end;
+	uint64_t left; /* requests from the next one to the end */
+	struct post_qp to;
+} __attribute__((aligned(128)));
 
 struct stream {
 	struct round *round;
@@ -50,9 +53,10 @@ struct stream {
 	uint64_t chain;      /* requests in one post */
 	uint64_t ring_count; /* per ring: a multiple of a post, and of a completion */
 	post_call *post;
-	uint64_t posted, done;
-	uint64_t did; /* changes whenever the loop does something, or waits for something else */
+	uint64_t done;            /* messages */
 	struct ibv_send_wr *ring; /* for all QPs; owned, as is sge */
+	uint64_t under_way;       /* posted, not completed */
+	uint64_t did; /* changes whenever the loop does something, or waits for something else */
 	struct ibv_sge *sge;
 };
 
@@ -75,11 +79,12 @@ static ALWAYS_INLINE unsigned stream_batch(unsigned batch, unsigned n)
 int stream_init(struct stream *s, struct round *r);
 void stream_release(struct stream *s);
 
-/* Post COUNT requests of L from WR on. Returns 0, or -1 with the fault raised. Hot. */
+/* Post the requests of L from WR to END. Returns 0, or -1 with the fault raised. Hot. */
 static ALWAYS_INLINE int stream_post(const struct stream *s, struct stream_qp *l,
-				     struct ibv_send_wr *wr, uint64_t count, unsigned chain)
+				     struct ibv_send_wr *wr, const struct ibv_send_wr *end,
+				     unsigned chain)
 {
-	int rc = s->post(&l->to, wr, wr + count, chain);
+	int rc = s->post(&l->to, wr, end, chain);
 
 	return LIKELY(rc == 0) ? 0
 			       : round_verb_failed(s->round, rc,

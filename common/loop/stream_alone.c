@@ -26,10 +26,10 @@ static bool goes_on(const struct lone *lone, uint64_t now)
 /* Post WR, a lone request of L. */
 static int post_lone(struct stream *s, struct stream_qp *l, struct ibv_send_wr *wr)
 {
-	if (stream_post(s, l, wr, 1, 1))
+	if (stream_post(s, l, wr, wr + 1, 1))
 		return -1;
 	l->posted++;
-	s->posted++;
+	s->under_way++;
 	return 0;
 }
 
@@ -46,6 +46,7 @@ static int await_lone(struct stream *s)
 		if (n < 0 || (round_sleeps(r) && round_sleep_if_idle(r, n > 0)))
 			return -1;
 		if (n) {
+			s->under_way--;
 			round_progress(r, ++s->done);
 			return 0;
 		}

@@ -76,13 +76,14 @@ static struct post_qp where_to_post(const struct round *r, unsigned i, uint64_t 
 
 int stream_init(struct stream *s, struct round *r)
 {
+	unsigned qps = r->qps->to_group ? 1 : r->qps->count, ring = ring_count(r, qps);
 	const struct post_kind kind = {
 		.opcode = r->opcode,
 		.aim = round_aim(r),
 		.inlined = r->send_inline,
 		.extended = r->extended,
+		.single = ring == r->post_list,
 	};
-	unsigned qps = r->qps->to_group ? 1 : r->qps->count, ring = ring_count(r, qps);
 	uint64_t step = r->memory.walk_bytes ? footprint_step(r, r->memory.walk_bytes) : 0;
 	post_call *post = post_find(&kind);
 
@@ -92,7 +93,7 @@ int stream_init(struct stream *s, struct round *r)
 		.chain = r->post_list,
 		.ring_count = ring,
 		.post = step && post ? post_find_walking(&kind, r->post_list) : post,
-		.qp = calloc(qps, sizeof(*s->qp)),
+		.qp = aligned_alloc(sizeof(*s->qp), qps * sizeof(*s->qp)),
 		.ring = calloc((size_t)qps * ring, sizeof(*s->ring)),
 		.sge = calloc((size_t)qps * ring, sizeof(*s->sge)),
 	};
@@ -104,6 +105,7 @@ int stream_init(struct stream *s, struct round *r)
 		build_ring(s, i);
 		s->qp[i] = (struct stream_qp){
 			.to = where_to_post(r, i, step),
+			.ring = s->ring + (size_t)i * ring,
 			.end = s->ring + (size_t)(i + 1) * ring,
 			.left = ring,
 			.room = r->qps->tx_depth - r->qps->tx_depth % s->chain,

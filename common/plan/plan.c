@@ -239,10 +239,8 @@ unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p)
 	return p->pingpong && e->tx_depth < pingpong ? pingpong : (unsigned)e->tx_depth;
 }
 
-unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, unsigned depth)
+unsigned plan_recv_list(const struct experiment *e, unsigned depth)
 {
-	if (p->latency)
-		return 1;
 	if (e->recv_post_list != EXPERIMENT_AUTO)
 		return (unsigned)e->recv_post_list;
 	return depth >= 128 ? 32 : depth >= 4 ? depth / 4 : 1;

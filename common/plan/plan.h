@@ -54,7 +54,7 @@ uint64_t plan_warmup(const struct experiment *e, uint64_t size, bool latency);
 #define PLAN_VERIFY_MESSAGES 1024
 #define PLAN_VERIFY_BYTES    (UINT64_C(64) << 20)
 #define PLAN_GUARD_BYTES     64
-#define PLAN_VERIFY_NS    UINT64_C(1000000000) /* its least time, unless --verify=N says how much */
+#define PLAN_VERIFY_NS       UINT64_C(1000000000) /* its least time, unless --verify=N says how much */
 static inline uint64_t plan_verify_place(uint64_t bytes)
 {
 	return (bytes + 3 * PLAN_GUARD_BYTES - 1) / PLAN_GUARD_BYTES * PLAN_GUARD_BYTES;
@@ -100,8 +100,5 @@ unsigned plan_tx_depth(const struct experiment *e, const struct plan_qp *p);
  */
 unsigned plan_rx_depth(const struct experiment *e, const struct plan_qp *p);
 
-/*
- * Receives per post to a queue of DEPTH: one for a ping-pong; for a stream as given, otherwise 32,
- * or fewer in a short queue.
- */
-unsigned plan_recv_list(const struct experiment *e, const struct plan_qp *p, unsigned depth);
+/* Receives per post to a queue of DEPTH: as given, otherwise 32, or a quarter of a short queue. */
+unsigned plan_recv_list(const struct experiment *e, unsigned depth);

@@ -11,9 +11,9 @@ readonly cases=(
 	'one -n 20000 260000 4000000' # so that what is done once a run hardly counts
 	'default -n 5000 20000 20000'	# perftest measures the peak up to 20000 messages
 	'inline -n 20000 60000 4000000 -I 8'
-	'qps16 -n 1600 4800 249600 -q 16'
+	'qps16 -n 1600 33600 249600 -q 16'
 	'list32 -n 19200 1219200 4000000 -l 32'
-	'qps16_list32 -n 1600 4800 249600 -q 16 -l 32'
+	'qps16_list32 -n 1600 161600 249600 -q 16 -l 32'
 	'qps1024 -n 800 1600 4000 -q 1024'
 	'duration -D 1 2 1 -f 0'
 	'counters -n 20000 820000 4000000'	# the port has counters: see mlx5_tree
@@ -30,7 +30,7 @@ readonly cases=(
 )
 
 # What the ideal loop is told for the client of a case, if it has one of its own.
-declare -rA ideal_flags=([one]='' [inline]=-i [list32]='-l 32' [list8]='-l 8' [each]=-1 [footprint]='-f 1048576'
+declare -rA ideal_flags=([one]='' [inline]=-i [list32]='-l 32' [qps16_list32]='-q 16 -l 32' [list8]='-l 8' [each]=-1 [footprint]='-f 1048576'
 	[rate]=-p [burst32]='' [rate_list32]='-p -l 32')
 
 # has_case PROGRAM CASE: of READs and atomics the loop is that of WRITEs: what differs is how they are
@@ -73,7 +73,7 @@ flags_of() {
 
 # has_ideal PROGRAM CASE TOOL: what only differs in when is posted is the same by either API.
 has_ideal() {
-	[[ $1 == send_bw_server ]] || { has_case "$1" "$2" && [[ ${ideal_flags[$2]+set} && ($3 == ideal_send || $2 == @(one|inline|list32)) ]]; }
+	[[ $1 == send_bw_server ]] || { has_case "$1" "$2" && [[ ${ideal_flags[$2]+set} && ($3 == ideal_send || $2 == @(one|inline|list32|qps16_list32)) ]]; }
 }
 
 # ideal_of TOOL PROGRAM CASE: sets ideal to its command line.

@@ -10,12 +10,14 @@
  *   ideal send -f BYTES [-o OP] [-n N]        their addresses walk through BYTES at both ends
  *   ideal send -p [-o OP] [-l LIST] [-n N]    each call when it is due, which was some time ago
  *   ideal wr [-o OP] [-i] [-l LIST] [-n N]    as the first, by ibv_wr_*
+ *   ideal send|wr -q QPS [-o OP] [-l LIST] [-n N]   SENDs or WRITEs on so many QPs with one CQ
  *   ideal recv [-l LIST] [-n N]               receives, by ibv_poll_cq(); LIST (32) a call
  *   ideal recv_ex [-n N]                      receives, by ibv_start_poll() and its like
  *   ideal send_lat|write_lat [-n N]           a ping-pong with a child; its time is not printed
+ *   ideal send_lat -a [-n N]                  the same without a child, and each is recorded
  *   ideal read_lat|atomic_lat [-n N]          one after the other, each signalled; the same
  *
- * 32 is a multiple of LIST, N one of 32. All but the ..._lat need the null stand-in
+ * 32 is a multiple of LIST, N one of 32. All but the ..._lat, and -a, need the null stand-in
  * (SIMVERBS_NULL=1): the QP is connected to itself, and receives complete though nobody sends.
  */
 #include "ideal.h"
@@ -67,50 +69,6 @@ static void send_due(struct end *e, unsigned list, uint64_t n)
 				due++;
 				CHECK(!ibv_post_send(e->qp, wr, &bad));
 			}
-}
-
-static ALWAYS_INLINE void wr_one(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
-				 const struct ibv_send_wr *wr)
-{
-	if (op == IBV_WR_SEND)
-		ibv_wr_send(qp);
-	else if (op == IBV_WR_RDMA_WRITE)
-		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
-	else if (op == IBV_WR_RDMA_READ)
-		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
-	else
-		ibv_wr_atomic_fetch_add(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
-					wr->wr.atomic.compare_add);
-}
-
-/* The request WR; OP and INLINED are constants. */
-static ALWAYS_INLINE void wr_build(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
-				   const bool inlined, const struct ibv_send_wr *wr)
-{
-	qp->wr_flags = wr->send_flags;
-	wr_one(qp, op, wr);
-	if (inlined)
-		ibv_wr_set_inline_data(qp, (void *)(uintptr_t)wr->sg_list->addr, BYTES);
-	else
-		ibv_wr_set_sge(qp, wr->sg_list->lkey, wr->sg_list->addr, BYTES);
-}
-
-/* The requests of the ring, LIST a doorbell. */
-static ALWAYS_INLINE void wr_group(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
-				   const enum ibv_wr_opcode op, const bool inlined,
-				   const unsigned list)
-{
-	const struct ibv_send_wr *end = wr + GROUP;
-
-	do {
-		const struct ibv_send_wr *next = wr + list;
-
-		ibv_wr_start(qp);
-		do {
-			wr_build(qp, op, inlined, wr++);
-		} while (list != 1 && wr != next);
-		CHECK(!ibv_wr_complete(qp));
-	} while (wr != end);
 }
 
 /* ONE: a doorbell for each, which is a constant. */
@@ -215,8 +173,8 @@ static enum ibv_wr_opcode operation(const char *name)
 struct loop {
 	const char *what;
 	enum ibv_wr_opcode op;
-	bool inlined, paced;
-	unsigned list, signal;
+	bool inlined, paced, alone;
+	unsigned list, signal, qps;
 	uint64_t walk_bytes, n;
 };
 
@@ -224,7 +182,9 @@ static void bandwidth(struct end *e, const struct loop *l)
 {
 	double start_ns = now_ns();
 
-	if (!strcmp(l->what, "wr"))
+	if (l->qps)
+		on_qps(e, l->qps, l->op, !strcmp(l->what, "wr"), l->list, l->n);
+	else if (!strcmp(l->what, "wr"))
 		wr_all(e, l->op, l->inlined, l->list, l->n);
 	else if (strcmp(l->what, "send"))
 		receive_all(e, !strcmp(l->what, "recv_ex"), l->list, l->n);
@@ -241,10 +201,11 @@ static void parse(struct loop *l, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "1f:o:il:n:p")) != -1) {
+	while ((c = getopt(argc, argv, "1af:o:il:n:pq:")) != -1) {
 		CHECK(c != '?');
 		l->inlined |= c == 'i';
 		l->paced |= c == 'p';
+		l->alone |= c == 'a';
 		if (c == '1')
 			l->signal = 1;
 		if (c == 'f')
@@ -253,6 +214,8 @@ static void parse(struct loop *l, int argc, char **argv)
 			l->op = operation(optarg);
 		if (c == 'l')
 			l->list = (unsigned)strtoul(optarg, NULL, 10);
+		if (c == 'q')
+			l->qps = (unsigned)strtoul(optarg, NULL, 10);
 		if (c == 'n')
 			l->n = strtoull(optarg, NULL, 10);
 	}
@@ -270,7 +233,7 @@ int main(int argc, char **argv)
 
 	parse(&l, argc, argv);
 	if (strstr(l.what, "_lat")) {
-		latency(&e, operation(l.what), l.n);
+		latency(&e, operation(l.what), l.alone, l.n);
 		return 0;
 	}
 	open_end(&e);

@@ -37,6 +37,7 @@ struct target {
 
 struct end {
 	struct ibv_context *ctx;
+	struct ibv_pd *pd;
 	struct ibv_cq *scq;
 	struct ibv_cq_ex *rcq;
 	struct ibv_qp *qp;
@@ -50,6 +51,9 @@ struct end {
 };
 
 void open_end(struct end *e);
+
+/* Another QP of E, connected to itself, instead of the one that it has. */
+void add_qp(struct end *e);
 
 /* Move the QP to RTS, with e->to as the peer. */
 void connect_end(struct end *e);
@@ -79,7 +83,55 @@ static ALWAYS_INLINE unsigned poll_some(struct ibv_cq *cq)
 	return (unsigned)n;
 }
 
-/* ideal_lat.c: send N messages, one after the other. */
-void latency(struct end *e, enum ibv_wr_opcode op, uint64_t n);
+static ALWAYS_INLINE void wr_one(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
+				 const struct ibv_send_wr *wr)
+{
+	if (op == IBV_WR_SEND)
+		ibv_wr_send(qp);
+	else if (op == IBV_WR_RDMA_WRITE)
+		ibv_wr_rdma_write(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	else if (op == IBV_WR_RDMA_READ)
+		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
+	else
+		ibv_wr_atomic_fetch_add(qp, wr->wr.atomic.rkey, wr->wr.atomic.remote_addr,
+					wr->wr.atomic.compare_add);
+}
+
+/* The request WR; OP and INLINED are constants. */
+static ALWAYS_INLINE void wr_build(struct ibv_qp_ex *qp, const enum ibv_wr_opcode op,
+				   const bool inlined, const struct ibv_send_wr *wr)
+{
+	qp->wr_flags = wr->send_flags;
+	wr_one(qp, op, wr);
+	if (inlined)
+		ibv_wr_set_inline_data(qp, (void *)(uintptr_t)wr->sg_list->addr, BYTES);
+	else
+		ibv_wr_set_sge(qp, wr->sg_list->lkey, wr->sg_list->addr, BYTES);
+}
+
+/* The requests of the ring, LIST a doorbell. */
+static ALWAYS_INLINE void wr_group(struct ibv_qp_ex *qp, const struct ibv_send_wr *wr,
+				   const enum ibv_wr_opcode op, const bool inlined,
+				   const unsigned list)
+{
+	const struct ibv_send_wr *end = wr + GROUP;
+
+	do {
+		const struct ibv_send_wr *next = wr + list;
+
+		ibv_wr_start(qp);
+		do {
+			wr_build(qp, op, inlined, wr++);
+		} while (list != 1 && wr != next);
+		CHECK(!ibv_wr_complete(qp));
+	} while (wr != end);
+}
+
+/* ideal_qps.c: N messages on QPS QPs, LIST a call or, WR, a doorbell. OP: a SEND or a WRITE. */
+void on_qps(struct end *e, unsigned qps, enum ibv_wr_opcode op, bool wr, unsigned list, uint64_t n);
+
+/* ideal_lat.c: send N messages, one after the other. ALONE: on the null stand-in nobody needs to
+ * answer. */
+void latency(struct end *e, enum ibv_wr_opcode op, bool alone, uint64_t n);
 
 #endif

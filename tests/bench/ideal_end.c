@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "ideal.h"
 
-void open_end(struct end *e)
+static void make_qp(struct end *e)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_cq_init_attr_ex cq = {.cqe = DEPTH};
 	struct ibv_qp_init_attr_ex qp = {
 		.qp_type = IBV_QPT_RC,
+		.send_cq = e->scq,
+		.recv_cq = ibv_cq_ex_to_cq(e->rcq),
+		.pd = e->pd,
 		.cap = {DEPTH, DEPTH, 1, 1, BYTES},
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE |
 				  IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	};
 
+	CHECK((e->qp = ibv_create_qp_ex(e->ctx, &qp)));
+	e->to.qpn = e->qp->qp_num;
+}
+
+void open_end(struct end *e)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_cq_init_attr_ex cq = {.cqe = DEPTH};
+
 	CHECK(list && list[0]);
 	CHECK((e->ctx = ibv_open_device(list[0])));
-	CHECK((qp.pd = ibv_alloc_pd(e->ctx)));
-	CHECK((e->scq = qp.send_cq = ibv_create_cq(e->ctx, DEPTH, NULL, NULL, 0)));
+	CHECK((e->pd = ibv_alloc_pd(e->ctx)));
+	CHECK((e->scq = ibv_create_cq(e->ctx, DEPTH, NULL, NULL, 0)));
 	CHECK((e->rcq = ibv_create_cq_ex(e->ctx, &cq)));
-	qp.recv_cq = ibv_cq_ex_to_cq(e->rcq);
-	CHECK((e->qp = ibv_create_qp_ex(e->ctx, &qp)));
 	CHECK((e->buf = calloc(3, BYTES)));
-	CHECK((e->mr = ibv_reg_mr(qp.pd, (void *)e->buf, 3 * BYTES, RIGHTS)));
-	e->to = (struct target){e->qp->qp_num, e->mr->rkey, (uintptr_t)&e->buf[1]};
+	CHECK((e->mr = ibv_reg_mr(e->pd, (void *)e->buf, 3 * BYTES, RIGHTS)));
+	e->to = (struct target){.rkey = e->mr->rkey, .addr = (uintptr_t)&e->buf[1]};
+	make_qp(e);
+}
+
+void add_qp(struct end *e)
+{
+	make_qp(e);
+	connect_end(e);
 }
 
 void connect_end(struct end *e)

@@ -103,6 +103,34 @@ static void with_child(struct end *e, bool write, uint64_t n)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* With nobody: what a completion says has come. From one to the next is a sample. */
+static void ping(struct end *e, uint64_t n)
+{
+	static struct hist hist = {.min = UINT64_MAX};
+	struct ibv_send_wr *wr = e->send;
+	uint64_t last = ticks();
+
+	answer(e, false, 1, &wr);
+	for (uint64_t number = 2; number <= n; number++, last = e->seen) {
+		await(e, false, number);
+		e->seen = ticks();
+		answer(e, false, number, &wr);
+		hist_add(&hist, e->seen - last);
+	}
+}
+
+static void ping_alone(struct end *e, uint64_t n)
+{
+	struct ibv_recv_wr *bad;
+
+	open_end(e);
+	connect_end(e);
+	prepare(e, IBV_WR_SEND, true, 1, GROUP);
+	for (int i = 0; i < 2; i++)
+		CHECK(!ibv_post_recv(e->qp, e->recv, &bad));
+	ping(e, n);
+}
+
 /* Of the QP's own memory: the time from one completion to the next is a sample. */
 static void fetch(struct end *e, uint64_t n)
 {
@@ -123,8 +151,12 @@ static void fetch(struct end *e, uint64_t n)
 	}
 }
 
-void latency(struct end *e, enum ibv_wr_opcode op, uint64_t n)
+void latency(struct end *e, enum ibv_wr_opcode op, bool alone, uint64_t n)
 {
+	if (alone) {
+		ping_alone(e, n);
+		return;
+	}
 	if (op == IBV_WR_SEND || op == IBV_WR_RDMA_WRITE) {
 		with_child(e, op == IBV_WR_RDMA_WRITE, n);
 		return;

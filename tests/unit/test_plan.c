@@ -261,18 +261,16 @@ static void datagrams_are_cut(void **state)
 static void receives_in_one_post(void **state)
 {
 	struct experiment e = bandwidth();
-	struct plan_qp p = {0};
 
 	(void)state;
-	assert_int_equal(plan_recv_list(&e, &p, 512), 32);
-	assert_int_equal(plan_recv_list(&e, &p, 128), 32);
-	assert_int_equal(plan_recv_list(&e, &p, 127), 31);
-	assert_int_equal(plan_recv_list(&e, &p, 3), 1);
+	assert_int_equal(plan_recv_list(&e, 512), 32);
+	assert_int_equal(plan_recv_list(&e, 128), 32);
+	assert_int_equal(plan_recv_list(&e, 127), 31);
+	assert_int_equal(plan_recv_list(&e, 64), 16);
+	assert_int_equal(plan_recv_list(&e, 3), 1);
 	e.recv_post_list = 7;
-	assert_int_equal(plan_recv_list(&e, &p, 512), 7);
-	assert_int_equal(plan_recv_list(&e, &p, 3), 7); /* refused where the depth is known */
-	p.latency = true;
-	assert_int_equal(plan_recv_list(&e, &p, 512), 1);
+	assert_int_equal(plan_recv_list(&e, 512), 7);
+	assert_int_equal(plan_recv_list(&e, 3), 7); /* refused where the depth is known */
 }
 
 static void without_end(void **state)
