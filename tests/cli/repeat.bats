@@ -45,8 +45,8 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	row server.out 5
 	json s.json '.summaries[0].median_run as $m | .results[] | of("server") | select(.run == $m)
 		| .bandwidth_gbps * 1e9 / 8388608 - ($shown | tonumber) | fabs < 0.0051' --arg shown "${row[3]}"
-	says client.err 'rdmark: 4 KiB: 5 runs: median '
-	says server.err 'rdmark: 4 KiB: 5 runs: median '
+	says client.err '4 KiB: 5 runs: median '
+	says server.err '4 KiB: 5 runs: median '
 }
 
 @test "latency: mean, median and p99 of the runs" {
