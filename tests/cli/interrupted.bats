@@ -73,6 +73,22 @@ running() {
 	done
 }
 
+@test "--omit: it is a round of its own at both ends, and a signal in it leaves nothing measured" {
+	local seconds
+	for seconds in 0.2 100; do
+		server send_bw
+		proxy
+		start_client send_bw -n 100 --omit $seconds --json=c.json
+		await 'client round' 'server ready'
+		[[ $seconds == 0.2 ]] || kill -INT "${pid[client]}"
+		[[ $seconds == 100 ]] || await 'client round' 'server ready' 'client round' 'server ready'
+		finish client server proxy
+	done
+	ended client 130
+	ended server 3
+	json c.json '.status == "interrupted" and .results == []'
+}
+
 @test "--run_infinitely: a signal is its end, and not said to be another" {
 	server send_bw
 	start_client send_bw -s 64 --interval 0.1 --run_infinitely

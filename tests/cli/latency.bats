@@ -41,6 +41,14 @@ near() {
 	done
 }
 
+@test "--omit: what is slow in the first seconds is in no figure" {
+	scripted 50000*3,2000*999999999 send_lat -n 1000
+	near latency_max_us 25
+	scripted 50000*3,2000*999999999 send_lat -n 1000 --omit 0.3
+	near latency_max_us 1
+	json c.json '.experiment.omit_s == 0.3 and .results[0].messages == 1000'
+}
+
 @test "several stalls, of different lengths" {
 	scripted 2000*180,9000*10,40000*8,150000,2000*200,700000 send_lat -n 4400
 	json c.json '.results[0].stalls == 110'

@@ -383,7 +383,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	answered 'did you mean --iters?' send_bw --itres=3
 	answered 'did you mean --duration?' send_bw --durration=3
 	answered 'did you mean --tx-depth, --rx-depth?' send_bw --depth=3
-	for word in --omit --waitfor --max-foo -9; do # nothing is near
+	for word in --waitfor --max-foo -9; do # nothing is near
 		answered 'Fix: see --help=all' send_bw "$word"
 	done
 	answered 'ambiguous. Fix: give one of --output, --out_json, --out_json_file' send_bw --out=x
