@@ -320,7 +320,7 @@ loaded_rdma_core() {
 	pair send_lat -n 20 --csv --json=c.json
 	local header row1
 	{ read -r header; read -r row1; } <client.out
-	[[ $header == test,measured_by,message_bytes,*,latency_p99_99_us,*,connection,mtu_bytes,tx_depth,threads,status,varied ]] || fail "$header"
+	[[ $header == test,measured_by,message_bytes,*,latency_p99_99_us,*,connection,mtu_bytes,tx_depth,threads,runs_mean,runs_stdev,status,varied ]] || fail "$header"
 	json c.json '.results[0] as $r | [$header, $row] | map(split(",")) | transpose | map(select(.[0] as $key | $r | has($key)))
 		| length > 10 and all(.[1] == ($r[.[0]] | if . == null then "" else tostring end) or (.[1] | tonumber) == $r[.[0]])' \
 		--arg header "$header" --arg row "$row1"

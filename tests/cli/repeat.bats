@@ -79,6 +79,12 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	[[ $(grep -c ^write_bw,client, c.csv) == 69 ]] || fail 'not 69 rows'
 	[[ $(head -n 1 c.csv) == *,run,* ]] || fail "$(head -n 1 c.csv)"
 	json p.json '.results.MsgSize == 8388608'
+	# The last row of a size has the mean of all its runs and their deviation, the first one no deviation.
+	csv_of() { awk -F, -v run="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["run"] == run { print $at["runs_mean"] "," $at["runs_stdev"] }' c.csv; }
+	json c.json '[.summaries[].bandwidth_gbps | [.mean, .mean * .cv_percent / 100]] as $want
+		| [$last | splits("\n") | split(",") | map(tonumber)] | length == 23 and
+		([., $want] | transpose | all([.[0], .[1]] | transpose | all((.[0] - .[1] | fabs) <= 1e-5 * .[1])))' --arg last "$(csv_of 3)"
+	(($(csv_of 1 | grep -c '^[0-9.e+-]*,$') == 23)) || fail "$(csv_of 1)"
 }
 
 @test "--repeat 1, and none: with a summary, and without" {
