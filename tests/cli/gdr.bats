@@ -166,6 +166,12 @@ signalled() {
 	json c.json '.error.exit_status == 3 and .verdict.level == "PASS"'
 }
 
+@test "interrupted while it is undecided: after how many windows of the cells that decide" {
+	signalled client INT 2 -D 1 --windows 1 --within 5
+	ended client 130
+	grep -Eq '^gdr_bw: interrupted( after [2-8] windows of the cells that decide the verdict)?$' client.err || fail 'not said'
+}
+
 # bats test_tags=core
 @test "interrupted before: what was measured is shown, but no verdict is no success" {
 	signalled client TERM 0 -D 100 --windows 2
