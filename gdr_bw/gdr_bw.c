@@ -128,18 +128,28 @@ static int measure_cells(struct gdr *g)
 	return make_cells(g) || gdr_warm_up(g) || gdr_turns(g) ? -1 : 0;
 }
 
-/* Note that the run was interrupted, and how many windows every cell has. */
+/* Note that the run was interrupted, and after how many windows of every cell, or of those that decide. */
 static void note_interrupted(const struct gdr *g)
 {
-	unsigned least = g->turns;
+	uint64_t planned = g->ms->options->experiment.windows;
+	const char *by = link_interrupted_by(g->ms->link, g->ms->ep->server);
+	unsigned least = g->turns, most = 0;
 
-	for (unsigned i = 0; i < g->results; i++)
+	for (unsigned i = 0; i < g->results; i++) {
 		if (g->result[i].windows < least)
 			least = g->result[i].windows;
-	if (measure_interrupted(g->ms))
-		report_note(g->ms->report, "interrupted%s after %u of %" PRIu64 " windows",
-			    link_interrupted_by(g->ms->link, g->ms->ep->server), least,
-			    g->ms->options->experiment.windows);
+		if (g->result[i].windows > most)
+			most = g->result[i].windows;
+	}
+	if (!measure_interrupted(g->ms))
+		return;
+	if (most > planned)
+		report_note(g->ms->report,
+			    "interrupted%s after %u windows of the cells that decide the verdict",
+			    by, most);
+	else
+		report_note(g->ms->report, "interrupted%s after %u of %" PRIu64 " windows", by,
+			    least, planned);
 }
 
 /* The client: learn what both ends have, measure the cells, and judge them. */

@@ -105,7 +105,7 @@ static struct text interval(const struct subject *s, const struct range *r, doub
 		text_add(t.text, sizeof(t.text), "%u window%s: no interval", r->count,
 			 r->count == 1 ? "" : "s");
 	else
-		text_add(t.text, sizeof(t.text), "%.3g %% interval: %.1f to %.1f %s; %u windows",
+		text_add(t.text, sizeof(t.text), "means; %.3g %% interval: %.1f to %.1f %s; %u windows",
 			 s->all.confidence, r->low * unit, r->high * unit, name, r->count);
 	return t;
 }

@@ -183,9 +183,11 @@ int hosts_read(struct hosts *h, const char *from, struct fault *f)
 	if (hosts_are_listed(from))
 		return hosts_expand(h, from, "--hosts", f);
 	rc = lines_open(&l, from, f);
-	if (rc && access(from, F_OK) && !lines_are_joined(from))
-		fault_fix(f, "give a list of two hosts or more, such as a,b[1-9], or a file with a "
-			     "host on each line");
+	if (rc && access(from, F_OK) && !lines_are_joined(from)) {
+		fault_clear(f);
+		fault_usage(f, "give a list of two hosts or more, or a file with a host on each line",
+			    "--hosts %s is neither a list, such as a,b[1-9], nor a file", from);
+	}
 	while (!rc && (rc = lines_next(&l, f)) > 0)
 		rc = read_host(h, &l, f);
 	lines_release(&l);

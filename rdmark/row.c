@@ -46,8 +46,8 @@ static bool is_default(const json_t *value)
 static json_t *row_facts(const json_t *document, const json_t *varied)
 {
 	/* How long it is measured, and what the row itself says. */
-	static const char *const no_fact[] = {"size_bytes", "all",    "iters",    "duration_s",
-					      "windows",    "warmup", "reconnect"};
+	static const char *const no_fact[] = {"size_bytes", "all",    "iters",  "duration_s",
+					      "windows",    "warmup", "omit_s", "reconnect"};
 	/* What was used counts, not what was asked for; a thread alone shares with nobody. */
 	static const char *const used[] = {"mtu_bytes", "share"};
 	const json_t *ends = json_object_get(document, "ends");

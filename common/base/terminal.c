@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -59,9 +60,11 @@ void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, un
 
 void terminal_vnote(FILE *out, const char *fmt, va_list ap)
 {
-	char text[NOTE_BYTES] = "rdmark: ", lines[2 * NOTE_BYTES] = "";
-	size_t used = strlen(text);
+	char text[NOTE_BYTES] = "", lines[2 * NOTE_BYTES] = "";
+	size_t used;
 
+	text_add(text, sizeof(text), "%s: ", program_invocation_short_name);
+	used = strlen(text);
 	vsnprintf(text + used, sizeof(text) - used, fmt, ap);
 	terminal_wrap(lines, sizeof(lines), text, terminal_columns(terminal_fd(out)), INDENT);
 	fputs(lines, out);

@@ -19,9 +19,9 @@ int terminal_fd(FILE *out);
 void terminal_wrap(char *to, size_t size, const char *text, unsigned columns, unsigned indent);
 
 /*
- * Write the note "rdmark: TEXT\n" (printf) to OUT in a single write, so that with 2>&1 no row of
- * stdout comes between. On a terminal it is wrapped, with an indent. It needs no memory of the heap,
- * and is cut after 4 KiB.
+ * Write the note "PROGRAM: TEXT\n" (printf) to OUT in a single write, so that with 2>&1 no row of
+ * stdout comes between; PROGRAM is what this one was started as. On a terminal it is wrapped, with
+ * an indent. It needs no memory of the heap, and is cut after 4 KiB.
  */
 void terminal_note(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void terminal_vnote(FILE *out, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

@@ -61,6 +61,7 @@ struct experiment {
 	uint64_t run_infinitely; /* 1: until a signal comes */
 	uint64_t strict_order;   /* 1: without PCIe relaxed ordering */
 	uint64_t reconnect;      /* which connection of --reconnect it is, from 1; 0: there is one */
+	uint64_t omit_ns;        /* what is not measured, before the warm-up */
 	uint64_t warmup;         /* messages for each QP before the clock; AUTO */
 	uint64_t verify;         /* 1: check data after each size; more: of so many messages */
 	uint64_t rate_limit;     /* of all QPs together, see base/rate.h; 0: no limit */

@@ -68,6 +68,8 @@ static const struct option_row table[] = {
 		"messages sent on each QP before the clock starts", ONE_ROW,
 		.help_latency = "messages sent before the clock starts", OURS, CALLS,
 		.help_calls = "how often before the clock starts"),
+	EXPERIMENT(RUN, "omit", 0, SECONDS, omit_ns, 0, SECONDS_MAX, "S",
+		"before the warm-up, send for S seconds that are not measured", ONE_ROW, OURS),
 	EXPERIMENT(RUN, "reconnect", 0, NUMBER, reconnect, 0, SWEEP_VALUES_MAX, "N",
 		"measure everything N times, each time over new QPs: one row for each connection",
 		ONE_ROW, .counted = true, OURS),

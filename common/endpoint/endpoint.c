@@ -360,9 +360,7 @@ int endpoint_make(struct endpoint *ep)
 
 int endpoint_connect(struct endpoint *ep)
 {
-	return ep->options->experiment.rdma_cm
-		       ? 0
-		       : run_in_all(ep, do_work, &(struct work){ep, worker_connect}, false);
+	return run_in_all(ep, do_work, &(struct work){ep, worker_connect}, false);
 }
 
 void endpoint_quiesce(struct endpoint *ep)

@@ -83,7 +83,7 @@ int endpoint_fit_depth(struct endpoint *ep, uint64_t most);
 /* Create the QPs and memory of every worker. */
 int endpoint_make(struct endpoint *ep);
 
-/* Connect every worker to its peer, whose address it has. Nothing to do with rdma_cm. */
+/* Connect every worker, unless rdma_cm has, and address its datagrams, to its peer's address. */
 int endpoint_connect(struct endpoint *ep);
 
 /*

@@ -312,12 +312,18 @@ int worker_make(struct worker *t)
 int worker_connect(struct worker *t)
 {
 	const struct local_options *l = &t->ep->options->local;
+	const struct experiment *e = &t->ep->options->experiment;
+	const struct qp_route *r = &t->rail->route;
 
 	if (l->dlid != EXPERIMENT_AUTO)
 		t->theirs.lid = (uint16_t)l->dlid;
 	if (worker_group_connect(t))
 		return -1;
-	return qp_set_connect(&t->qps, &t->rail->route, &t->theirs, &t->fault);
+	if (!e->rdma_cm && qp_set_connect(&t->qps, r, &t->theirs, &t->fault))
+		return -1;
+	return experiment_transport(e)->addressed
+		       ? qp_set_address(&t->qps, r, &t->theirs, &t->fault)
+		       : 0;
 }
 
 void worker_quiesce(struct worker *t)
@@ -359,6 +365,7 @@ int worker_cm_open(struct worker *t, int family)
 	freeifaddrs(list);
 	if (cm_init(&t->cm, p, &own, ep->options->local.timeout_ns, ep->fault))
 		return -1;
+	t->cm.over = experiment_transport(&ep->options->experiment);
 	if (found || family != AF_UNSPEC)
 		return 0;
 	fault_raise(ep->fault, FAULT_UNAVAILABLE, 0, "%s port %u has no IP address for rdma_cm",

@@ -48,28 +48,6 @@ static int grow_runs(struct repeat *r, struct fault *f)
 	return 0;
 }
 
-int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
-		struct fault *f)
-{
-	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
-	const struct result_row *const row[REPEAT_ROWS] = {result->shown[0], result->shown[1],
-							   result->local, result->remote};
-
-	if (grow_runs(r, f))
-		return -1;
-	for (int i = 0; i < REPEAT_ROWS; i++) {
-		if (!row[i])
-			continue;
-		run.row[i] = *row[i];
-		run.row[i].explained = NULL; /* it lives no longer than the result */
-		run.record[i] = *row[i]->record;
-	}
-	r->run[r->count] = run;
-	r->count += record_value(figure, record_find(repeat_figures(r)[0])) > 0;
-	r->all++;
-	return 0;
-}
-
 /* The values of FIGURE of all runs that have one; owned by R. */
 static const double *repeat_values(const struct repeat *r, const char *figure)
 {
@@ -87,6 +65,32 @@ static struct series figure_series(const struct repeat *r, const char *figure)
 
 	series_measure(&s, value, r->value + r->count, r->count);
 	return s;
+}
+
+int repeat_keep(struct repeat *r, const struct record *figure, struct result *result,
+		struct fault *f)
+{
+	struct series s;
+	struct repeat_run run = {.figure = *figure, .cpu_percent = result->cpu_percent};
+	const struct result_row *const row[REPEAT_ROWS] = {result->shown[0], result->shown[1],
+							   result->local, result->remote};
+
+	if (grow_runs(r, f))
+		return -1;
+	for (int i = 0; i < REPEAT_ROWS; i++) {
+		if (!row[i])
+			continue;
+		run.row[i] = *row[i];
+		run.row[i].explained = NULL; /* it lives no longer than the result */
+		run.record[i] = *row[i]->record;
+	}
+	r->run[r->count] = run;
+	r->count += record_value(figure, record_find(repeat_figures(r)[0])) > 0;
+	r->all++;
+	s = figure_series(r, repeat_figures(r)[0]);
+	result->runs_mean = s.mean;
+	result->runs_stdev = s.cv * s.mean;
+	return 0;
 }
 
 static struct stable runs_stable(const struct repeat *r)

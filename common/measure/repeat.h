@@ -51,8 +51,9 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 /* Start a new size, and delete the old runs. */
 void repeat_start(struct repeat *r);
 
-/* Add a run with its FIGURE and its rows. Raises a fault if out of memory. */
-int repeat_keep(struct repeat *r, const struct record *figure, const struct result *result,
+/* Add a run with its FIGURE and its rows. Raises a fault if out of memory. Sets what RESULT says of
+ * all runs so far. */
+int repeat_keep(struct repeat *r, const struct record *figure, struct result *result,
 		struct fault *f);
 
 /* True if another run is needed. */

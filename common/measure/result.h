@@ -64,6 +64,7 @@ struct result {
 	double cpu_percent;       /* CPU use of this end, with --cpu_util */
 	const struct evidence *evidence;      /* two, by enum result_end; NULL: none */
 	const struct port_snapshot *snapshot; /* the same */
+	double runs_mean, runs_stdev; /* with --repeat, of the runs so far; 0: unknown */
 	bool one_of_runs; /* of --repeat: in CSV and document; the table gets the median run */
 	bool failed;      /* the run failed: only for the document */
 };

@@ -207,12 +207,17 @@ static int measure_one_run(struct measure *ms, uint64_t size, uint64_t run)
 /* Run the warm-up before each run of a size: caches may be cold again by then. */
 static int warm_up(struct measure *ms, uint64_t size)
 {
-	struct measurement meas = round_of_size(ms, size);
+	const struct experiment *e = &ms->options->experiment;
+	struct measurement meas = round_of_size(ms, size), omitted = meas;
 
-	meas.attr.target = plan_warmup(&ms->options->experiment, size, ms->test->latency);
+	omitted.attr.target = ROUND_ENDLESS;
+	omitted.attr.duration_ns = e->omit_ns;
+	meas.attr.target = plan_warmup(e, size, ms->test->latency);
 	meas.attr.duration_ns = 0;
-	meas.attr.warmup = true;
-	return meas.attr.target ? round_client(&meas) : 0;
+	meas.attr.warmup = omitted.attr.warmup = true;
+	if (e->omit_ns && round_client(&omitted))
+		return -1;
+	return meas.attr.target && !ms->link->interrupted ? round_client(&meas) : 0;
 }
 
 /* Report the median of all runs of a size. */

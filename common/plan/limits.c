@@ -94,13 +94,15 @@ static int check_duration(const struct local_options *l, const struct experiment
 		sizes++;
 	if (e->verify == 1 && e->duration_ns)
 		check_ns = e->duration_ns > PLAN_VERIFY_NS ? e->duration_ns : PLAN_VERIFY_NS;
-	total_ns = times(e->duration_ns + check_ns, sizes);
+	total_ns = times(e->duration_ns + e->omit_ns + check_ns, sizes);
 	if (e->run_infinitely || total_ns <= l->max_duration_ns)
 		return 0;
-	return refuse_limit(e->sweep && e->verify == 1 ? "-D/--duration with -a/--all and --verify"
-			    : e->sweep                 ? "-D/--duration with -a/--all"
-			    : e->verify == 1           ? "-D/--duration with --verify"
-						       : "-D/--duration",
+	return refuse_limit(e->omit_ns ? "-D/--duration and --omit"
+			    : e->sweep && e->verify == 1
+				    ? "-D/--duration with -a/--all and --verify"
+			    : e->sweep       ? "-D/--duration with -a/--all"
+			    : e->verify == 1 ? "-D/--duration with --verify"
+					     : "-D/--duration",
 			    units_ns(total_ns).text, units_ns(l->max_duration_ns).text,
 			    "use a shorter -D, or raise --max-duration", f);
 }

@@ -56,6 +56,8 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 		 "omit -q, and give -g the number; in a latency test omit it: there it is 1"},
 		{e->mcg && e->bidirectional, "-g/--mcg cannot be used with -b/--bidirectional",
 		 "omit -b; to send the other way use --reversed"},
+		{e->mcg && e->rdma_cm, "-g/--mcg cannot be used with -R/--rdma_cm",
+		 "omit -R: a group has no QP that rdma_cm could find"},
 		{e->mcg && e->use_srq, "-g/--mcg cannot be used with --use-srq",
 		 "omit --use-srq: each QP counts its own arrivals"},
 		{e->mcg && e->verify, "-g/--mcg cannot be used with --verify",
@@ -97,7 +99,7 @@ int plan_check(const struct experiment *e, struct fault *f)
 	if (e->rdma_cm && !over->rdma_cm) {
 		fault_raise(f, FAULT_UNAVAILABLE, 0,
 			    "-R/--rdma_cm cannot be used with transport %s", over->name);
-		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC only");
+		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC and UD");
 	}
 	if (over->efa && check_efa(e, f))
 		return -1;

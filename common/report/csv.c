@@ -22,7 +22,7 @@
 /* What is in no record: put_behind(). The page has these lists from here (man/json). */
 #define CSV_BEHIND                                                                          \
 	",direction,quality_disturbed,quality_reasons,started_utc,client_host,server_host," \
-	"connection,mtu_bytes,tx_depth,threads,status,varied"
+	"connection,mtu_bytes,tx_depth,threads,runs_mean,runs_stdev,status,varied"
 
 /* The header with its newline. Returns BUF. */
 static const char *header_of(char *buf, size_t size)
@@ -160,9 +160,20 @@ static const char *row_status(const struct result_row *row, bool failed)
 	return row->record->interrupted ? "interrupted" : "ok";
 }
 
-/* Write what is not in a record, the columns of CSV_BEHIND. */
-static void put_behind(const struct report *r, const struct result_row *row, bool failed, FILE *out)
+/* Write N with a comma before it, 0 as nothing. */
+static void put_number(double n, FILE *out)
 {
+	if (n > 0)
+		fprintf(out, ",%.6g", n);
+	else
+		fputc(',', out);
+}
+
+/* Write what is not in a record, the columns of CSV_BEHIND. */
+static void put_behind(const struct report *r, const struct result *of,
+		       const struct result_row *row, FILE *out)
+{
+	const struct result none = {0}, *runs = row == of->main ? of : &none;
 	const struct experiment *x = &r->about.options->experiment;
 	const struct report_effective *e = &r->run.effective;
 	json_t *reasons = json_reasons(&row->disturbed), *v;
@@ -176,12 +187,16 @@ static void put_behind(const struct report *r, const struct result_row *row, boo
 	fprintf(out, ",%s", r->run.started);
 	put_host(r, "client", out);
 	put_host(r, "server", out);
-	fprintf(out, ",%s,%u,%u,%" PRIu64 ",%s,", experiment_transport(x)->name, e->mtu_bytes,
-		e->tx_depth, (uint64_t)x->threads, row_status(row, failed));
+	fprintf(out, ",%s,%u,%u,%" PRIu64, experiment_transport(x)->name, e->mtu_bytes, e->tx_depth,
+		(uint64_t)x->threads);
+	put_number(runs->runs_mean, out);
+	put_number(runs->runs_stdev, out);
+	fprintf(out, ",%s,", row_status(row, of->failed));
 	varied_csv(r, out);
 }
 
-static void put_row(const struct report *r, const struct result_row *row, bool failed, FILE *out)
+static void put_row(const struct report *r, const struct result *of, const struct result_row *row,
+		    FILE *out)
 {
 	const struct fields *all = record_fields();
 	char text[40];
@@ -194,7 +209,7 @@ static void put_row(const struct report *r, const struct result_row *row, bool f
 					? record_format(row->record, &all->row[i], text,
 							sizeof(text))
 					: "");
-	put_behind(r, row, failed, out);
+	put_behind(r, of, row, out);
 	fprintf(out, "\n");
 }
 
@@ -203,12 +218,12 @@ void csv_result(struct report *r, const struct result *result)
 	FILE *out = csv_rows(r);
 
 	if (out && result->main)
-		put_row(r, result->main, result->failed, out);
+		put_row(r, result, result->main, out);
 	for (size_t i = 0; out && i < result->rows && result->main->by == RESULT_BOTH; i++) {
 		const struct result_row *row = &result->row[i];
 
 		if (row->by != RESULT_BOTH && row->thread < 0 && !row->device)
-			put_row(r, row, result->failed, out);
+			put_row(r, result, row, out);
 	}
 	if (out && fflush(out) == EOF && out != stdout)
 		r->csv.errnum = errno;

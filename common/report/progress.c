@@ -218,7 +218,7 @@ void report_interval(struct report *r, const struct progress *of)
 {
 	const char *json = r->about.options->output.json;
 	struct progress progress = *of, *p = &progress;
-	char text[160] = "rdmark: ";
+	char text[160] = "";
 
 	p->point = r->run.point;
 	wipe_quietly(r);
@@ -230,6 +230,7 @@ void report_interval(struct report *r, const struct progress *of)
 		put_json(r, p);
 		return;
 	}
+	text_add(text, sizeof(text), "%s: ", r->about.program);
 	add_progress(r, p, text, sizeof(text));
 	text_add(text, sizeof(text), "\n");
 	put_line(&r->about.streams->err, text);

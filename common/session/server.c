@@ -287,13 +287,12 @@ static bool may_serve_another(const struct session *s)
 static void reject_client(struct session *s)
 {
 	struct program *p = s->program;
-	const char *peer = s->link.oob.peer;
 	char who[256];
 
 	link_tell_peer(&s->link);
-	snprintf(p->fault.reporter, sizeof(p->fault.reporter), "it");
-	snprintf(who, sizeof(who), "%s: client %s not served, still waiting for a client", p->name,
-		 peer);
+	snprintf(who, sizeof(who), "%s: client %s not served, still waiting%s", p->name,
+		 s->link.oob.peer, p->fault.from_peer ? "; it says" : "");
+	p->fault.from_peer = false;
 	fault_print(&p->fault, who, stderr);
 	report_discard(&p->report);
 	forget_client(s);

@@ -12,6 +12,7 @@
 #include "base/phase.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
 
 #define CONNECTING_MAX   128 /* QPs that connect at once: a NIC's management queue holds as many */
@@ -79,9 +80,14 @@ static int raise_listen_failed(const struct cm *c, const char *call, struct faul
 	return -1;
 }
 
+static enum rdma_port_space port_space(const struct cm *c)
+{
+	return c->over->addressed ? RDMA_PS_UDP : RDMA_PS_TCP;
+}
+
 int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f)
 {
-	if (rdma_create_id(c->channel, &c->listener, NULL, RDMA_PS_TCP))
+	if (rdma_create_id(c->channel, &c->listener, NULL, port_space(c)))
 		return vfault_raise(f, errno, 0, "rdma_create_id");
 	if (rdma_bind_addr(c->listener, (struct sockaddr *)&c->own))
 		return raise_listen_failed(c, "rdma_bind_addr", f);
@@ -93,27 +99,6 @@ int cm_listen(struct cm *c, unsigned count, uint16_t *tcp_port, struct fault *f)
 	if (getrandom(&c->token, sizeof(c->token), 0) != (ssize_t)sizeof(c->token))
 		return fault_raise(f, FAULT_LOCAL, errno, "a random token");
 	c->token &= INT64_MAX; /* a JSON integer has a sign */
-	return 0;
-}
-
-int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token, struct fault *f)
-{
-	struct sockaddr_in *v4 = (void *)&c->peer;
-	struct sockaddr_in6 *v6 = (void *)&c->peer;
-
-	c->token = token;
-	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1)
-		v4->sin_family = AF_INET;
-	else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1)
-		v6->sin6_family = AF_INET6;
-	else
-		return fault_raise(f, FAULT_PEER, 0,
-				   "the server listens on '%.50s', which is not an IP address",
-				   address);
-	v4->sin_port = htons(tcp_port); /* at the same offset as sin6_port */
-	if (v6->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
-		v6->sin6_scope_id = if_nametoindex(c->device->netdev);
-	cm_address_format((struct sockaddr *)&c->peer, c->peer_name, sizeof(c->peer_name));
 	return 0;
 }
 
@@ -147,7 +132,7 @@ static int start_connection(struct cm *c, unsigned i, struct fault *f)
 	struct sockaddr *own = c->own.ss_family ? (struct sockaddr *)&c->own : NULL;
 	void *context = (void *)(uintptr_t)i;
 
-	if (rdma_create_id(c->channel, &c->id[i], context, RDMA_PS_TCP))
+	if (rdma_create_id(c->channel, &c->id[i], context, port_space(c)))
 		return vfault_raise(f, errno, 0, "rdma_create_id(%u of %u)", i + 1, c->qps->count);
 	c->started++;
 	if (set_connection_tos(c, c->id[i], f))
@@ -215,8 +200,15 @@ static int move_qp_to_state(struct cm *c, unsigned i, enum ibv_qp_state state, s
 
 	if (rdma_init_qp_attr(c->id[i], &a, &mask))
 		return vfault_raise(f, errno, 0, "rdma_init_qp_attr(%s)", qp_state_name(state));
-	if (state == IBV_QPS_INIT) /* it is in INIT; rdma_cm may have chosen another P_Key */
-		mask = a.pkey_index != c->route->pkey_index ? IBV_QP_STATE | IBV_QP_PKEY_INDEX : 0;
+	if (state == IBV_QPS_INIT) { /* it is in INIT; rdma_cm may have chosen another P_Key */
+		mask &= IBV_QP_QKEY |
+			(a.pkey_index != c->route->pkey_index ? IBV_QP_PKEY_INDEX : 0);
+		mask |= mask ? IBV_QP_STATE : 0;
+		c->qps->qkey = a.qkey;
+	} else if (c->over->addressed) { /* they have no peer */
+		mask = IBV_QP_STATE | (state == IBV_QPS_RTS ? IBV_QP_SQ_PSN : 0);
+		a.sq_psn = c->qps->psn[i];
+	}
 	if (!mask)
 		return 0; /* iWARP: the kernel moves the QP along with the TCP connection */
 	fill_qp_attr(c, i, &a, mask);
@@ -264,7 +256,7 @@ static int64_t identify_request(const struct cm *c, const struct rdma_conn_param
  * rejected: the caller then destroys the id. */
 static int accept_or_reject(struct cm *c, struct rdma_cm_event *e, struct fault *f)
 {
-	int64_t index = identify_request(c, &e->param.conn);
+	int64_t index = identify_request(c, &e->param.conn); /* begins as param.ud does */
 	unsigned i = (unsigned)index;
 	struct rdma_conn_param p;
 
@@ -278,7 +270,9 @@ static int accept_or_reject(struct cm *c, struct rdma_cm_event *e, struct fault 
 	p = connection_parameters(c, i, NULL);
 	if (check_device(c, e->id, f) || move_qp_to_rts(c, i, f))
 		return -1;
-	return rdma_accept(e->id, &p) ? vfault_raise(f, errno, 0, "rdma_accept") : 0;
+	if (rdma_accept(e->id, &p))
+		return vfault_raise(f, errno, 0, "rdma_accept");
+	return c->over->addressed ? count_connected(c, i, f) : 0; /* no other event comes */
 }
 
 static int resolve_route(struct cm *c, unsigned i, struct fault *f)
@@ -316,6 +310,21 @@ static int confirm_connection(struct cm *c, unsigned i, struct fault *f)
 	return count_connected(c, i, f);
 }
 
+/* Client: E tells of the server's QP for datagrams, and the path to it. */
+static int take_answer(struct cm *c, unsigned i, const struct rdma_cm_event *e, struct fault *f)
+{
+	const struct ibv_ah_attr *path = &e->param.ud.ah_attr;
+
+	if (path->is_global)
+		c->route->gid_index = path->grh.sgid_index;
+	if (!c->route->sl)
+		c->route->sl = path->sl;
+	if (move_qp_to_rts(c, i, f))
+		return -1;
+	c->qps->qkey = e->param.ud.qkey;
+	return count_connected(c, i, f);
+}
+
 /* Handle one event. Returns 0, -1 on a fault, or 1 if the caller must destroy the event's id: it
  * was rejected or replaced. */
 static int handle_cm_event(struct cm *c, struct rdma_cm_event *e, struct fault *f)
@@ -332,7 +341,7 @@ static int handle_cm_event(struct cm *c, struct rdma_cm_event *e, struct fault *
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 		return confirm_connection(c, i, f);
 	case RDMA_CM_EVENT_ESTABLISHED:
-		return count_connected(c, i, f);
+		return c->over->addressed ? take_answer(c, i, e, f) : count_connected(c, i, f);
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return 0;

@@ -9,6 +9,9 @@
  * cm_step() whenever cm_fd() is readable, until all QPs are in RTS. QP i is connected to the peer's
  * QP i. A connection request without the token is rejected.
  *
+ * Datagrams have no connection: rdma_cm tells the client of the server's QPs (SIDR), chooses GID, SL
+ * and Q_Key; where to is for qp_set_address().
+ *
  * No function waits: the caller watches deadlines, signals and out-of-band messages. One thread
  * uses an object. A zeroed one is valid. Release it before the QPs.
  */
@@ -37,13 +40,14 @@ struct cm {
 	char own_name[CM_ADDRESS_SIZE]; /* as text; "" unknown */
 	char peer_name[CM_ADDRESS_SIZE];
 	const struct hca_port *device; /* of this end; lent by the caller */
+	const struct transport *over;  /* set by the caller after cm_init() */
 	struct qp_set *qps;            /* lent by the caller */
 	struct qp_route *route;        /* lent, too; receives what rdma_cm chose */
 	uint64_t token;                /* of the session */
 	int timeout_ms;                /* for resolving address and route */
 	struct rdma_cm_id **id;        /* one per QP; NULL: none yet; owned */
 	bool *is_up;                   /* owned */
-	unsigned started, up;          /* QPs whose connection has started; QPs in RTS */
+	unsigned started, up;          /* QPs whose connection has started; that have one */
 	unsigned redialled;            /* tried again, because another socket had the port */
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cm_address(): finds the IP address by which rdma_cm finds an RDMA device. */
+/* The IP addresses by which rdma_cm finds an RDMA device, and the server. */
 #include "verbs/cm.h"
 
+#include <arpa/inet.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -81,4 +83,25 @@ bool cm_address(const struct hca_port *port, const union ibv_gid *gid, const str
 	/* rdma_cm checks later whether LOCAL belongs to the port */
 	copy_address(address, local);
 	return true;
+}
+
+int cm_aim(struct cm *c, const char *address, uint16_t tcp_port, uint64_t token, struct fault *f)
+{
+	struct sockaddr_in *v4 = (void *)&c->peer;
+	struct sockaddr_in6 *v6 = (void *)&c->peer;
+
+	c->token = token;
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1)
+		v4->sin_family = AF_INET;
+	else if (inet_pton(AF_INET6, address, &v6->sin6_addr) == 1)
+		v6->sin6_family = AF_INET6;
+	else
+		return fault_raise(f, FAULT_PEER, 0,
+				   "the server listens on '%.50s', which is not an IP address",
+				   address);
+	v4->sin_port = htons(tcp_port); /* at the same offset as sin6_port */
+	if (v6->sin6_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6->sin6_addr))
+		v6->sin6_scope_id = if_nametoindex(c->device->netdev);
+	cm_address_format((struct sockaddr *)&c->peer, c->peer_name, sizeof(c->peer_name));
+	return 0;
 }

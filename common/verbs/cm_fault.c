@@ -11,6 +11,7 @@
 #include "host/sysfs.h"
 #include "verbs/hca.h"
 #include "verbs/qp.h"
+#include "verbs/transport.h"
 #include "verbs/vfault.h"
 
 #define NODE "infiniband/rdma_cm" /* below /dev */
@@ -19,6 +20,9 @@
 #define REJECTED_NO_SERVICE 8
 #define REJECTED_STALE      10
 #define REJECTED_BY_PEER    28
+/* 13.6.4: the status of an answer about datagrams */
+#define SIDR_NO_SERVICE 1
+#define SIDR_BY_PEER    2
 
 const char *cm_or_omit(const struct hca_port *port)
 {
@@ -87,6 +91,10 @@ int cm_route_fault(const struct cm *c, int errnum, struct fault *f)
 
 static int explain_rejection(const struct cm *c, int reason, struct fault *f)
 {
+	if (c->over->addressed && reason == SIDR_BY_PEER)
+		reason = REJECTED_BY_PEER;
+	else if (c->over->addressed && reason == SIDR_NO_SERVICE)
+		reason = REJECTED_NO_SERVICE;
 	switch (reason) {
 	case REJECTED_BY_PEER:
 		return EXPLAIN(f, CM_REFUSED);
@@ -104,14 +112,17 @@ static int explain_rejection(const struct cm *c, int reason, struct fault *f)
 int cm_event_fault(const struct cm *c, const struct rdma_cm_event *e, struct fault *f)
 {
 	int err = e->status < 0 ? -e->status : 0;
+	/* an answer about datagrams, which no timeout is */
+	bool refused = e->event == RDMA_CM_EVENT_UNREACHABLE && e->status > 0;
 	enum fault_code code = FAULT_LOCAL;
 
-	if (e->event == RDMA_CM_EVENT_UNREACHABLE)
+	if (e->event == RDMA_CM_EVENT_UNREACHABLE && !refused)
 		code = FAULT_DEADLINE;
-	else if (e->event == RDMA_CM_EVENT_REJECTED || e->event == RDMA_CM_EVENT_DISCONNECTED)
+	else if (refused || e->event == RDMA_CM_EVENT_REJECTED ||
+		 e->event == RDMA_CM_EVENT_DISCONNECTED)
 		code = FAULT_PEER;
 	fault_raise(f, code, err, "%s %s", rdma_event_str(e->event), format_connection(c).text);
-	switch (e->event) {
+	switch (refused ? RDMA_CM_EVENT_REJECTED : e->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		return explain_no_address(c, err, f);
 	case RDMA_CM_EVENT_ROUTE_ERROR:

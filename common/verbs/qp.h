@@ -70,6 +70,7 @@ struct qp_set {
 	uint32_t *psn;      /* first packet sequence number of each QP */
 	/* If each request says where to: of each QP; and the peer's port, for the QPs in turn. */
 	struct qp_aim *aim;
+	uint32_t qkey; /* of both ends */
 	struct ibv_ah **ah;
 	unsigned ahs;
 	/* If other QPs receive: their domain, which then exists; they; the peer's SRQs. */
@@ -133,6 +134,10 @@ int qp_set_describe(const struct qp_set *s, struct qp_address *a, struct fault *
 
 /* Move every QP to RTS, connected to its peer in TO. Returns 0, or -1 with the fault raised. */
 int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
+		   struct fault *f);
+
+/* If each request says where to: address every QP, in RTS, to its peer in TO. Returns 0 or -1. */
+int qp_set_address(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
 		   struct fault *f);
 
 /*

@@ -37,7 +37,7 @@ static int to_init(const struct qp_set *s, struct ibv_qp *qp, const struct trans
 		.pkey_index = (uint16_t)a->pkey_index,
 		.port_num = s->port,
 		.qp_access_flags = a->access,
-		.qkey = QKEY,
+		.qkey = s->qkey,
 	};
 
 	return qp_modify(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | half->to_init,
@@ -46,6 +46,7 @@ static int to_init(const struct qp_set *s, struct ibv_qp *qp, const struct trans
 
 int qp_state_init(struct qp_set *s, unsigned i, const struct qp_attr *a, struct fault *f)
 {
+	s->qkey = QKEY; /* rdma_cm has its own */
 	if (to_init(s, s->qp[i], s->transport, a, f))
 		return -1;
 	return s->xrcd ? to_init(s, s->receiver[i], s->transport->receiver, a, f) : 0;
@@ -181,14 +182,19 @@ int qp_set_connect(struct qp_set *s, const struct qp_route *r, const struct qp_a
 		if (qp_state_rtr(s, i, r, to, f) || qp_state_rts(s, i, r, f))
 			return -1;
 	}
-	if (!s->transport->addressed)
-		return 0;
+	return 0;
+}
+
+int qp_set_address(struct qp_set *s, const struct qp_route *r, const struct qp_address *to,
+		   struct fault *f)
+{
+	fault_phase(f, PHASE_CONNECT_QPS);
 	if (create_ahs(s, r, to, f))
 		return -1;
 	for (unsigned i = 0; i < s->count; i++)
 		s->aim[i] = (struct qp_aim){
 			s->ah[i % s->ahs],
-			multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i], QKEY};
+			multicast_is_group(&to->gid) ? MULTICAST_QPN : to->qpn[i], s->qkey};
 	return 0;
 }
 

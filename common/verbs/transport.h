@@ -34,7 +34,7 @@ struct transport {
 	 * SRQ that the request names.
 	 */
 	const struct transport *receiver;
-	bool rdma_cm;                /* rdma_cm can connect them */
+	bool rdma_cm; /* rdma_cm can connect them; addressed ones: find the peer's and the Q_Key */
 	int to_init, to_rtr, to_rts; /* enum ibv_qp_attr_mask, in addition to the usual ones */
 	struct ibv_qp *(*create)(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 };

@@ -12,6 +12,7 @@ const struct transport *transport_ud(void)
 		.inline_most = 188, /* where to takes room in the request, too */
 		.header_bytes = 40, /* GRH */
 		.wire_bytes = 8,    /* DETH */
+		.rdma_cm = true,
 		.to_init = IBV_QP_QKEY,
 		.create = ibv_create_qp_ex,
 	};

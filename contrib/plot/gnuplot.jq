@@ -19,6 +19,7 @@ def figure: if . == 0 then 0 elif . >= 100 then round elif . >= 10 then tenth
 def bytes_text: if . >= 1048576 and . % 1048576 == 0 then "\(. / 1048576)Mi"
 	elif . >= 1024 and . % 1024 == 0 then "\(. / 1024)Ki" else tostring end;
 def bytes_words: if bytes_text | endswith("i") then "\(bytes_text | .[:-2]) \(bytes_text | .[-2:])B" else "\(.) B" end;
+def titled: if . == "" then "notitle" else "title \(quoted)" end;
 def plural($word): "\(.) \($word)\(if . == 1 then "" else "s" end)";
 
 # What is said on standard error, too: the shell finds it there.
@@ -145,7 +146,7 @@ def line_plots($o; $all):
 			| "$\(.name) using 1:2:3:4 with yerrorbars ps 0 lw 1.2 \(.color | palette[. % 8] as $rgb | color($o) | if $all[0].path then "lc rgb '#b0\($rgb)'" else . end) notitle"),
 		($all[] | (.color | color($o)) as $color
 		| (select(.path) | "$p\(.name) using 1:2 with lines lw 2 \($color) notitle"),
-		  "$\(.name) using 1:2 title \(.legend | quoted) with \(if .path then "points" else "linespoints lw 2" end) ps 0.7 "
+		  "$\(.name) using 1:2 \(.legend | titled) with \(if .path then "points" else "linespoints lw 2" end) ps 0.7 "
 			+ "\(if .dashed then "dt (12,8) " else "" end)pt \(shape) \($color)"),
 		($all[] | select(is_marked) | hollow($o)),
 		if $all | has_disturbed then "NaN title '\(disturbed_key)' with points pt 6 ps 1.1 lw 2 lc rgb '#444444'" else empty end
@@ -189,7 +190,7 @@ def bars($o; $name; $names; $ceilings; more; keys):
 	  text_key($o; ($all[] | select(.legend != "") | "\(.color | sign) \(.legend)"), (if any($all[]; is_marked) then "! disturbed" else empty end), keys, ($ceilings | ceiling_keys)),
 	  ($ceilings | ceiling_names($o)),
 	  plot(($all[] | "$\(.name) using 1:2 with boxes \(if $o.text then "lt \(.color % 7 + 1)" else .color | color($o) end) "
-			+ if .legend == "" then "notitle" else "title \(.legend | quoted)" end),
+			+ (.legend | titled)),
 		($all[] | select(is_marked) | "$m\(.name) using 1:2 with "
 			+ if $o.text then "points pt '!' notitle" else "boxes fs solid 0 border \(.color | color($o)) lw 3 \(.color | color($o)) notitle" end),
 		($all[] | select($o.text | not) | select(has_whiskers)

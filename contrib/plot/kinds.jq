@@ -21,7 +21,7 @@ def series($names):
 # Bars: those that share an x beside each other; or, all at one x, each with its legend below it.
 def grouped_bars($o; $x; $values; $ceilings):
 	if ($values | length) == 1 then
-		[.[].legend | split(", ")] as $names
+		[.[].legend | if . == "" then [.] else split(", ") end] as $names
 		| [{legend: "", points: [to_entries[] | [.key] + .value.points[0][1:]],
 			marked: [to_entries[] | .key as $i | .value.marked[] | [$i, .[1]]],
 			dots: [to_entries[] | .key as $i | .value.dots[] | [$i, .[1:][]]]}]
@@ -177,7 +177,7 @@ def wider($from; $ratio; $count):
 		(((($low * $high) | sqrt) / $from | log) / ($ratio | log) | floor | if . < 0 then 0 elif . >= $count then $count - 1 else . end) as $i
 		| .[$i] += $n);
 
-def worded: .legend + if .row.disturbed then ", \(disturbed_key)" else "" end;
+def worded: [.legend, if .row.disturbed then disturbed_key else "" end | select(. != "")] | join(", ");
 
 def histogram($runs; $o):
 	middles($runs) as $s
@@ -196,7 +196,7 @@ def histogram($runs; $o):
 	  ($marks[] | "set arrow from \(.us), graph 0 to \(.us), graph \(if $o.text then 0.95 else 1 end) nohead front \(.style)"),
 	  text_key($o; ($s | to_entries[] | "\(.key | sign) \(.value | worded)"), ($marks[] | "| \(.name)")),
 	  plot(($s | to_entries[] | (.value.row.disturbed and ($o.text | not)) as $hollow
-			| "$s\(.key) using 1:2:3:4:(0.5):2 with boxxyerror title \(.value | worded | quoted) "
+			| "$s\(.key) using 1:2:3:4:(0.5):2 with boxxyerror \(.value | worded | titled) "
 			+ if $o.text then "lt \(.key % 7 + 1)" elif $hollow then "fs solid 0 border \(.key | color($o)) lw 1.5 \(.key | color($o))"
 				elif ($s | length) > 1 then "fs transparent solid 0.5 noborder \(.key | color($o))" else "fs solid 0.8 noborder \(.key | color($o))" end),
 		($marks[] | select($o.text | not) | "NaN title '\(.name)' with lines \(.style)"));
@@ -223,7 +223,7 @@ def ccdf($runs; $o):
 		  (select(.value.disturbed) | data("ms\(.key)"; range(0; $most * 2) as $half | first($steps[] | select(.[0] >= $half / 2)) | [$half / 2, .[1]]))),
 	  text_key($o; $curves | to_entries[] | "\(.key | sign) \(.value.legend)"),
 	  plot($curves | to_entries[] | (if $o.text then "lt \(.key % 7 + 1)" else .key | color($o) end) as $color
-		| "$s\(.key) using 1:2 with fsteps \($color) lw 2 title \(.value.legend | quoted)",
+		| "$s\(.key) using 1:2 with fsteps \($color) lw 2 \(.value.legend | titled)",
 		"$d\(.key) using 1:2 with fsteps \($color) lw 1.5 \(if $o.text then "" else "dt (4,4)" end) notitle",
 		(select(.value.disturbed and ($o.text | not)) | {name: "s\(.key)", color: .key} | hollow($o)));
 
@@ -244,7 +244,8 @@ def cells($runs; $o):
 	| "ceiling: link or PCIe" as $ceiling
 	| [$s | to_entries[] | select(.value.host != null and ($s | length) <= 2)
 		| {gbps: .value.host, name: "host memory, \(.value.legend): \(.value.host | figure) Gb/s", key}] as $hosts
-	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.cell != "staged")) | subject)"; $rows | shared("")),
+	| prelude($o; "GPU memory compared with host memory: \($rows | map(select(.cell != "staged")) | subject)"; ($rows | shared("")),
+		"median of the windows\(if $o.text then " (lowest-highest)" else "; whiskers: lowest to highest" end)"),
 	  y_axis($o; $rows[] | .gbps, .high, .ceiling), axes($o; "cell and route to GPU memory"; "bandwidth [Gb/s]"),
 	  ($s | bars($o; "cell and route to GPU memory"; [$names[] | if .[1] == "host" or .[1] == "copy" then [.[0]]
 			else map(select(. != "")) end]; [];
@@ -357,7 +358,8 @@ def absent($kind; $runs): [.[].run] as $drawn
 # O: kind and x ("": as it comes), title, bytes (0: all), log, text, width.
 def picture($o):
 	def asked_for: select($o.bytes == 0 or .bytes == $o.bytes or .failed);
-	. as $runs
+	# A curve alone in a picture needs no name, unless it was given one; letters of text do.
+	map(.label = if $o.labelled or $o.text then .name else "" end) as $runs
 	| [.[].rows[] | asked_for] as $rows
 	| [.[].intervals[] | asked_for] as $intervals
 	| (if $o.kind != "" then $o.kind elif $rows != [] then $rows | kind_of(x_axis_of($o.x)) elif $intervals != [] then "time"

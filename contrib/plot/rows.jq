@@ -81,7 +81,7 @@ def legend($runs; $keys): # of a row
 	. as $row
 	| [(if ($runs | length) > 1 then $runs[.run].name else empty end),
 		($keys[] | . as $key | $row.options[$key] | words($key))]
-	| if . == [] then $runs | map(.name) | join(", ") else join(", ") end;
+	| if . == [] then $runs | map(.label) | join(", ") else join(", ") end;
 
 # [{legend, run, keys, at: [{x, rows}]}], a curve for each run and whatever differs in it.
 def curves($runs; $x):

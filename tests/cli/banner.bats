@@ -12,7 +12,7 @@ setup_file() { need_device; }
 # Those of FILE that come before the run: up to the one of what both ends have in common. What is
 # unusual of this machine (no clock but the kernel's, another node) is none of these tests' matter.
 banner() {
-	sed -n '/ ready on \|exits if no client/d; /^rdmark: \(client\|server\) \(clock clock_gettime\|CPUs\|NUMA\|link\)/d; p; / messages of /q' "$1"
+	sed -n '/ ready on \|exits if no client/d; /^[a-z_]*: \(client\|server\) \(clock clock_gettime\|CPUs\|NUMA\|link\)/d; p; / messages of /q' "$1"
 }
 
 @test "three lines at either end: its own device, the other's, what both have in common" {
@@ -22,19 +22,19 @@ banner() {
 		banner client.err >client.banner
 		banner server.err >server.banner
 		[[ $(wc -l <client.banner) == 3 && $(wc -l <server.banner) == 3 ]] || fail "$program: not three lines"
-		grep -Eq "^rdmark: client [^ ]+: $DEVICE port 1, [0-9.]+ Gb/s \(" <(sed -n 1p client.banner) || fail "client: $(<client.banner)"
-		grep -Eq "^rdmark: server [^ ]+: $DEVICE port 1, [0-9.]+ Gb/s \(" <(sed -n 1p server.banner) || fail "server: $(<server.banner)"
+		grep -Eq "^[a-z_]*: client [^ ]+: $DEVICE port 1, [0-9.]+ Gb/s \(" <(sed -n 1p client.banner) || fail "client: $(<client.banner)"
+		grep -Eq "^[a-z_]*: server [^ ]+: $DEVICE port 1, [0-9.]+ Gb/s \(" <(sed -n 1p server.banner) || fail "server: $(<server.banner)"
 		cmp <(sed -n 1p client.banner) <(sed -n 2p server.banner)
 		cmp <(sed -n 2p client.banner) <(sed -n 1p server.banner)
 		cmp <(sed -n 3p client.banner) <(sed -n 3p server.banner)
-		grep -Eq '^rdmark: 1 QP, RC over [A-Z].*, messages of 256 B$' <(sed -n 3p client.banner) || fail "$(<client.banner)"
+		grep -Eq '^[a-z_]*: 1 QP, RC over [A-Z].*, messages of 256 B$' <(sed -n 3p client.banner) || fail "$(<client.banner)"
 		says_no client.err ' GID ' ' clock tsc' 'inline' 'posting:'
 	done
 }
 
 @test "the third line: QPs, threads, transport, MTU, sizes" {
 	pair send_bw -n 20 -q 3 --threads 2 -c UD -s 512 -m 1024
-	says client.err 'rdmark: 6 QPs on 2 threads, UD over ' ', MTU 1024, messages of 512 B'
+	says client.err '6 QPs on 2 threads, UD over ' ', MTU 1024, messages of 512 B'
 	pair write_bw -n 5 -a
 	says client.err ', messages of 2 B to 8 MiB'
 	says server.err ', messages of 2 B to 8 MiB'
@@ -47,13 +47,13 @@ banner() {
 	finish server
 	ended client 0
 	for end in client server; do
-		says $end.err "rdmark: client GID $GID_INDEX: $GID_ADDRESS (RoCE v2 IPv4, " 'rdmark: server GID ' \
-			'rdmark: client link: Ethernet' 'rdmark: client clock ' 'rdmark: server clock ' 'rdmark: no inline data'
-		grep -Eq '^rdmark: client (NUMA node [0-9]+, )?CPUs [0-9,-]+ \(' $end.err || fail "$end: no CPUs"
-		grep -Eq '^rdmark: server (NUMA node [0-9]+, )?CPUs [0-9,-]+ \(' $end.err || fail "$end: no CPUs"
+		says $end.err "client GID $GID_INDEX: $GID_ADDRESS (RoCE v2 IPv4, " 'server GID ' \
+			'client link: Ethernet' 'client clock ' 'server clock ' 'no inline data'
+		grep -Eq '^[a-z_]*: client (NUMA node [0-9]+, )?CPUs [0-9,-]+ \(' $end.err || fail "$end: no CPUs"
+		grep -Eq '^[a-z_]*: server (NUMA node [0-9]+, )?CPUs [0-9,-]+ \(' $end.err || fail "$end: no CPUs"
 	done
 	pair send_lat -n 20 -v -I 32
-	says client.err 'rdmark: inline data up to '
+	says client.err 'inline data up to '
 }
 
 @test "--quiet: nothing of it, also with -v; nor in perftest's form" {

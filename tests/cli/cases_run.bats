@@ -40,7 +40,7 @@ why() { jq -r '.error.message' c.json; }
 	json c.json '.experiment | .iters == 50 and .duration_s == null and .size_bytes == 64'
 	local differ='--size: server 4 KiB, client 64 B; --duration: server 30 s, client none'
 	for end in client server; do
-		[[ $(grep -c "rdmark: the two ends differ in $differ; the client decides\$" $end.err) == 1 ]]
+		[[ $(grep -c "^ib_write_bw: the two ends differ in $differ; the client decides\$" $end.err) == 1 ]]
 	done
 	# what another option of the client overrules is not told as if it counted
 	server ./ib_write_bw -n 40 -s 64
@@ -77,7 +77,7 @@ why() { jq -r '.error.message' c.json; }
 	counter tree 0 local_ack_timeout_err
 	server send_bw
 	start_client send_bw -D 30 -s 64 --interval 0.1 --json=c.json
-	until_says client.err '^rdmark: [0-9.]* s: '
+	until_says client.err '^[a-z_]*: [0-9.]* s: '
 	counter tree 100000 local_ack_timeout_err
 	kill -TERM "${pid[client]}"
 	finish client server

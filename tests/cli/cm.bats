@@ -58,14 +58,17 @@ connected() {
 # --- with rdma_cm ------------------------------------------------------------------------------
 
 @test "connect_lat -R: each connection is rdma_cm's, of all threads" {
+	local transport
 	need_cm
-	server connect_lat
-	client connect_lat -R -n 20 --threads 2 --json=c.json
-	finish server
-	ended client 0
-	ended server 0
-	connected c.json rdma_cm
-	json c.json '(.results | map(.step)) == ["create", "init", "exchange", "peer", "rdma_cm", "destroy", "connection"] and (.results | all(.messages == 40))'
+	for transport in RC UD; do
+		server connect_lat
+		client connect_lat -R -c $transport -n 20 --threads 2 --json=c.json
+		finish server
+		ended client 0
+		ended server 0
+		connected c.json rdma_cm
+		json c.json '(.results | map(.step)) == ["create", "init", "exchange", "peer", "rdma_cm", "destroy", "connection"] and (.results | all(.messages == 40))'
+	done
 }
 
 @test "every test with -R: the server adopts it, both ends say it" {
@@ -82,6 +85,22 @@ connected() {
 		connected s.json rdma_cm
 		json c.json '.experiment.rdma_cm and .ends.client.transport == "RoCE"
 			and ([.ends[] | .gid == $a and .address == $a] | all)' --arg a "$host"
+	done
+}
+
+@test "-R -c UD: rdma_cm tells of the server's QPs, and of the Q_Key" {
+	local many
+	need_cm
+	for many in 'send_lat' 'send_bw -a' 'send_bw -b -q 16' 'send_bw -q 4 --threads 2' 'send_bw --reversed --verify'; do
+		# shellcheck disable=SC2086 # words
+		server ${many%% *}
+		client $many -R -c UD -n 200 --json=c.json
+		finish server
+		ended client 0
+		ended server 0
+		connected c.json rdma_cm
+		json c.json '.experiment.connection == "UD" and ([.ends[] | .gid == $a and .address == $a] | all)
+			and (.results | all(.messages > 100))' --arg a "$host"
 	done
 }
 
@@ -168,12 +187,12 @@ connected() {
 }
 
 # A client that was told to connect its QPs to PORT of an address, by a server that is none.
-aimed_at() {
+aimed_at() { # ADDRESS PORT ARG…
 	fake_server hear hello say '{"type": "welcome", "protocol": 5, "version": "0", "timeout_ns": 5000000000,
 		"rails": [{"gid_kind": 0, "mtu_bytes": 256}],
 		"rdma_cm": [{"address": "'"$1"'", "port": '"$2"', "token": 1}]}' hear error gone
 	host=127.0.0.1
-	client send_lat -R -d "$CM_ADDRESS" --timeout 15 --connect-timeout 1
+	client send_lat -R -d "$CM_ADDRESS" --timeout 15 --connect-timeout 1 "${@:3}"
 }
 
 @test "where nobody listens, and where no RDMA device leads" {
@@ -181,6 +200,9 @@ aimed_at() {
 	aimed_at "$CM_ADDRESS" 1
 	ended client 3
 	says client.err 'RDMA_CM_EVENT_REJECTED' 'No server listens there through rdma_cm any more'
+	aimed_at "$CM_ADDRESS" 1 -c UD
+	ended client 3
+	says client.err 'RDMA_CM_EVENT_UNREACHABLE' 'No server listens there through rdma_cm any more'
 	aimed_at 127.0.0.1 70000
 	ended client 3
 	says client.err "'port'"
@@ -271,11 +293,14 @@ aimed_at() {
 	says_no server.err "open $node"
 }
 
-@test "-R connects RC alone" {
+@test "-R connects neither UC nor XRC, and no group" {
 	local transport
-	for transport in UC UD; do
+	for transport in UC XRC; do
 		port=1 client send_lat -R -c $transport --connect-timeout 0
 		ended client 77
 		says client.err "--rdma_cm cannot be used with transport $transport" 'Fix: '
 	done
+	port=1 client send_lat -R -c UD -g --connect-timeout 0
+	ended client 2
+	says client.err '--mcg cannot be used with -R' 'Fix: '
 }

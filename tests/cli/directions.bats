@@ -221,8 +221,8 @@ ways() {
 
 # named SLOW FAST: which is the slower one, and what each of them is limited by, the slow one first.
 named() {
-	grep -Eq "^rdmark: $1: 0\.(1|09)[0-9]* of 98 Gb/s; the other: 0\.[1-5]" client.err || fail 'no figures of the directions'
-	[[ $(grep -Eo '^rdmark: (client|server) to (server|client): ' client.err) == "rdmark: $1: "$'\n'"rdmark: $1: "$'\n'"rdmark: $2: " ]] ||
+	grep -Eq "^[a-z_]*: $1: 0\.(1|09)[0-9]* of 98 Gb/s; the other: 0\.[1-5]" client.err || fail 'no figures of the directions'
+	[[ $(grep -Po '^[a-z_]*: \K(client|server) to (server|client): ' client.err) == "$1: "$'\n'"$1: "$'\n'"$2: " ]] ||
 		fail 'not the limit of each, the slow one first'
 }
 

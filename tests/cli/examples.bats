@@ -111,7 +111,7 @@ plugin() {
 	example check_rdmark -v "${run[@]}"
 	ended example 0
 	[[ $(head -n 1 example.out) == 'RDMARK OK - write_bw to '* ]] || fail 'the first line'
-	says example.out 'rdmark: 1 QP, RC' # what the program said
+	says example.out 'write_bw: 1 QP, RC' # what the program said
 	example check_rdmark # whatever this host is
 	[[ $(<example.out) == 'RDMARK '@(OK|WARNING|CRITICAL|UNKNOWN)' - '?* ]] || fail 'no state'
 }

@@ -204,7 +204,7 @@ told() {
 		ended client 1
 		waits_on
 		says client.err ibv_modify_qp 'Invalid argument'
-		says server.err "$program: client " 'it reports: ' ibv_modify_qp 'Invalid argument'
+		says server.err "$program: client " 'it says: ' ibv_modify_qp 'Invalid argument'
 		through=(env SIMVERBS_FAULT=kill:150)
 		server "$program"
 		start_client "$program" -n 300

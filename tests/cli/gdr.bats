@@ -71,7 +71,7 @@ both_ended() { # CLIENT SERVER
 	positive "${cell[@]:4:3}"
 	says client.out 'UNAVAILABLE no GPU: both ends: libcuda.so.1: cannot open' ' a healthy pair reaches '
 	[[ $(cat client.out client.err | grep -c 'cannot open') == 1 ]] || fail 'said twice'
-	sed -n '/ messages of /{n; p}' client.err | grep -qx 'rdmark: no GPU: only host memory is measured' || fail 'not at first'
+	sed -n '/ messages of /{n; p}' client.err | grep -qx 'gdr_bw: no GPU: only host memory is measured' || fail 'not at first'
 	[[ $(grep -c 'Fix: ' client.err) == 1 ]] || fail 'the fix is said twice'
 	says client.err 'the verdict is UNAVAILABLE. Fix: install ' 'Host memory reached '
 	json c.json '.status == "unavailable" and (.results | length) == 2 and .verdict.cause == "no_gpu" and
@@ -160,10 +160,16 @@ signalled() {
 	done
 	signalled server TERM 2 -D 30 --windows 300
 	ended client 3
-	grep -Eq '^rdmark: interrupted by the server( after [0-9]+ of 300 windows)?$|interrupted by SIGTERM' client.err || fail 'by whom?'
+	grep -Eq '^[a-z_]*: interrupted by the server( after [0-9]+ of 300 windows)?$|interrupted by SIGTERM' client.err || fail 'by whom?'
 	says client.out 'PASS GPUDirect within 100 % of host memory'
 	says client.err 'The part that was measured meets --within, but only a whole run can pass'
 	json c.json '.error.exit_status == 3 and .verdict.level == "PASS"'
+}
+
+@test "interrupted while it is undecided: after how many windows of the cells that decide" {
+	signalled client INT 2 -D 1 --windows 1 --within 5
+	ended client 130
+	grep -Eq '^gdr_bw: interrupted( after [2-8] windows of the cells that decide the verdict)?$' client.err || fail 'not said'
 }
 
 # bats test_tags=core

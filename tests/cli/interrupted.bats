@@ -27,7 +27,7 @@ running() {
 	[[ $(wc -l <rounds) == 1 && ! -e after ]] || fail 'the loop went on'
 	row loop.out
 	positive "${row[1]}"
-	grep -Eq '^rdmark: interrupted after [0-9.]+ of 30 s$' loop.err || fail 'it does not say how much'
+	grep -Eq '^[a-z_]*: interrupted after [0-9.]+ of 30 s$' loop.err || fail 'it does not say how much'
 	json c.json '.status == "interrupted" and .error == null and .results[0].messages > 0'
 	client send_bw -n 10
 	ended client 0
@@ -44,16 +44,16 @@ running() {
 	finish client server
 	ended client 130
 	ended server 0
-	grep -Eq '^rdmark: interrupted after [0-9]+ of 100000000 messages$' client.err || fail 'client'
-	grep -Eq '^rdmark: interrupted by the client after [0-9]+ of 100000000 messages$' server.err || fail 'server'
+	grep -Eq '^[a-z_]*: interrupted after [0-9]+ of 100000000 messages$' client.err || fail 'client'
+	grep -Eq '^[a-z_]*: interrupted by the client after [0-9]+ of 100000000 messages$' server.err || fail 'server'
 	server send_bw
 	running -D 30
 	kill -INT "${pid[server]}"
 	finish client server
 	ended client 0
 	ended server 130
-	grep -Eq '^rdmark: interrupted by the server after [0-9.]+ of 30 s$' client.err || fail 'client'
-	grep -Eq '^rdmark: interrupted after [0-9.]+ of 30 s$' server.err || fail 'server'
+	grep -Eq '^[a-z_]*: interrupted by the server after [0-9.]+ of 30 s$' client.err || fail 'client'
+	grep -Eq '^[a-z_]*: interrupted after [0-9.]+ of 30 s$' server.err || fail 'server'
 	row server.out
 }
 
@@ -68,9 +68,25 @@ running() {
 		ended client $((128 + $(kill -l $signal)))
 		ended server 0
 		row client.out
-		grep -Eq '^rdmark: interrupted after [0-9.]+ of 30 s$' client.err || fail 'client'
+		grep -Eq '^[a-z_]*: interrupted after [0-9.]+ of 30 s$' client.err || fail 'client'
 		json c.json '.status == "interrupted" and .error == null and .results[0].messages > 0'
 	done
+}
+
+@test "--omit: it is a round of its own at both ends, and a signal in it leaves nothing measured" {
+	local seconds
+	for seconds in 0.2 100; do
+		server send_bw
+		proxy
+		start_client send_bw -n 100 --omit $seconds --json=c.json
+		await 'client round' 'server ready'
+		[[ $seconds == 0.2 ]] || kill -INT "${pid[client]}"
+		[[ $seconds == 100 ]] || await 'client round' 'server ready' 'client round' 'server ready'
+		finish client server proxy
+	done
+	ended client 130
+	ended server 3
+	json c.json '.status == "interrupted" and .results == []'
 }
 
 @test "--run_infinitely: a signal is its end, and not said to be another" {

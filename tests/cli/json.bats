@@ -305,9 +305,9 @@ loaded_rdma_core() {
 	json_lines client.out '(whole_intervals | map(.latency_mean_us // .interval_s * 1e6 / 2) | max) as $worst | document.results[0]
 		| (.worst_interval_us | near($worst; 0.001)) and has("interval_count") == false'
 	pair write_lat -D 0.5 --interval 0.1
-	says client.err 'rdmark: 2 B: worst interval: '
+	says client.err '2 B: worst interval: '
 	pair send_bw -D 0.5 -s 64 --interval 0.1 --json=c.json
-	grep -q "^rdmark: 64 B: worst of $(jq '.results[0].interval_count' c.json) intervals: [0-9.]* MiB/s\$" client.err || fail 'no worst interval'
+	grep -q "^[a-z_]*: 64 B: worst of $(jq '.results[0].interval_count' c.json) intervals: [0-9.]* MiB/s\$" client.err || fail 'no worst interval'
 	json c.json '.results[0] | .interval_count > 0 and .by_end.client.interval_count > 0'
 	json c.json '.results[0].by_end.server | .messages > 0 and (has("interval_count") | not)'
 	# none that is whole
@@ -320,7 +320,7 @@ loaded_rdma_core() {
 	pair send_lat -n 20 --csv --json=c.json
 	local header row1
 	{ read -r header; read -r row1; } <client.out
-	[[ $header == test,measured_by,message_bytes,*,latency_p99_99_us,*,connection,mtu_bytes,tx_depth,threads,status,varied ]] || fail "$header"
+	[[ $header == test,measured_by,message_bytes,*,latency_p99_99_us,*,connection,mtu_bytes,tx_depth,threads,runs_mean,runs_stdev,status,varied ]] || fail "$header"
 	json c.json '.results[0] as $r | [$header, $row] | map(split(",")) | transpose | map(select(.[0] as $key | $r | has($key)))
 		| length > 10 and all(.[1] == ($r[.[0]] | if . == null then "" else tostring end) or (.[1] | tonumber) == $r[.[0]])' \
 		--arg header "$header" --arg row "$row1"

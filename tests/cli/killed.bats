@@ -63,7 +63,7 @@ running() {
 	proxy
 	start_client "$1" --timeout 8 --json=c.json -s 64 -D 100 --warmup 5 --interval 0.1 "${@:2}"
 	await 'client round' 'server ready' 'client round' 'server ready' # the second round is the measurement
-	until_says client.err '^rdmark: [0-9.]* s: '
+	until_says client.err '^[a-z_]*: [0-9.]* s: '
 }
 
 # bats test_tags=rxe,core
@@ -86,7 +86,7 @@ running() {
 		kill_and_see server client
 		in_time client
 		[[ $(wc -l <client.out) == 0 ]] || fail 'a row that looks like any other'
-		grep -Eq '^rdmark: .*: [0-9.]+ (MiB/s|us on average) before the failure$' client.err || fail 'not said'
+		grep -Eq '^[a-z_]*: .*: [0-9.]+ (MiB/s|us on average) before the failure$' client.err || fail 'not said'
 		json c.json '.results[0].interrupted and .results[0].messages > 0'
 	done
 }
@@ -296,6 +296,6 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	SIMVERBS_FAULT=wc:500:12 client send_bw -n 200 -a
 	finish server
 	ended client 3
-	grep -E '^rdmark: .*: [0-9]+ messages? before the failure$' server.err
+	grep -E '^[a-z_]*: .*: [0-9]+ messages? before the failure$' server.err
 	! grep -E '[0-9]{5,}\.[0-9]+ MiB/s before' server.err || fail 'a rate of nothing'
 }

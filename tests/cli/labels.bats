@@ -43,7 +43,7 @@ labelled() {
 
 @test "several are the QPs' in turn, over all threads" {
 	labelled '1 2 3 1 2' write_bw -q 5 --flow_label 1,2,3
-	says client.err 'rdmark: flow labels 1, 2, 3, for the QPs in turn'
+	says client.err 'flow labels 1, 2, 3, for the QPs in turn'
 	json c.json '.experiment | .flow_label == 1 and .flow_labels == [1,2,3]'
 	json c.json '.results | length == 1'
 	labelled '16 32 48 64' read_bw -q 4 --flow_label 16:64:+16

@@ -48,13 +48,13 @@ early() {
 	if [[ $side == client ]]; then
 		ended client "$code"
 		says client.err "$program: " "${@:5}" "${fix-Fix: }"
-		who='it reports: '
+		who='; it says: '
 	else
 		ended client 3
 		says client.err "$program: the server (" ') reports: ' "${@:5}"
 	fi
 	waits_on
-	says server.err "$program: client " "not served, still waiting for a client: $who" "${@:5}" "${fix-Fix: }"
+	says server.err "$program: client " "not served, still waiting$who" "${@:5}" "${fix-Fix: }"
 }
 
 everywhere() {

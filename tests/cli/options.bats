@@ -383,7 +383,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	answered 'did you mean --iters?' send_bw --itres=3
 	answered 'did you mean --duration?' send_bw --durration=3
 	answered 'did you mean --tx-depth, --rx-depth?' send_bw --depth=3
-	for word in --omit --waitfor --max-foo -9; do # nothing is near
+	for word in --waitfor --max-foo -9; do # nothing is near
 		answered 'Fix: see --help=all' send_bw "$word"
 	done
 	answered 'ambiguous. Fix: give one of --output, --out_json, --out_json_file' send_bw --out=x
@@ -411,7 +411,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 @test "an option without effect is noted" {
 	noted() {
 		cli "${@:2}" -p 1 --connect-timeout 0 localhost
-		says cli.err "rdmark: $1"
+		says cli.err "$1"
 	}
 	with_device
 	noted '-n/--iters is ignored: -D/--duration ends the run' send_bw -D 2 -n 100
@@ -440,7 +440,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	with_device
 	cli send_bw -p 1 --connect-timeout 0.8 localhost
 	ended cli 4
-	says cli.err 'rdmark: waiting for a server on localhost:1, up to' 'tried for' 'Fix: start the server there'
+	says cli.err 'waiting for a server on localhost:1, up to' 'tried for' 'Fix: start the server there'
 	says_no cli.err 'tried for 0.8'
 	cli send_bw -p 1 --connect-timeout 0.1 localhost
 	says_no cli.err 'waiting for a server'

@@ -93,7 +93,7 @@ refused() {
 	run "$bin/rdmark-pairs" sweep --launch ssh -H n1
 	[[ $status == 2 && $output == *"'-H' is not an option of rdmark-pairs sweep. Fix: "* ]]
 	run "$bin/rdmark-pairs" sweep --launch ssh --hosts n1 --auth none
-	[[ $status == 2 && $output == *'Fix: give a list of two hosts'* ]]
+	[[ $status == 2 && $output == *'--hosts n1 is neither a list, such as a,b[1-9], nor a file. Fix: give a list of two hosts'* ]]
 }
 
 @test "any bytes in what launchers set are refused, or read" {

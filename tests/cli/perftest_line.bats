@@ -116,7 +116,7 @@ both() {
 		read -r -t "$deadline" row <&"$rows_of"
 	done
 	exec {rows_of}<&-
-	grep -Eq '^rdmark: the last row covers the whole run, [0-9]+\.[0-9] s$' client.err || fail 'the last row is not marked'
+	grep -Eq '^[a-z_]*: the last row covers the whole run, [0-9]+\.[0-9] s$' client.err || fail 'the last row is not marked'
 	[[ $(grep -c 'the last row' client.err) == 1 ]]
 	[[ $row == 'end 0' && $last =~ ^64\ +[0-9]+\ +[0-9.]*[1-9][0-9.]*\ +[0-9.]+ ]] || fail "not the end: $last, $row"
 	finish server
@@ -135,7 +135,7 @@ both() {
 	kill -INT "${pid[client]}"
 	finish client server
 	ended client 0
-	[[ $(tail -n 2 client.out) == ------*$'\nrdmark: 64 B: worst of '*' intervals: '* ]] || fail "$(<client.out)"
+	[[ $(tail -n 2 client.out) == ------*$'\nib_write_bw: 64 B: worst of '*' intervals: '* ]] || fail "$(<client.out)"
 	[[ $(grep -c -- ^------ client.out) == 4 ]] || fail 'another rule'
 }
 

@@ -304,7 +304,7 @@ s.bind("notify.sock"); s.settimeout(100); print("bound", flush=True); print(s.re
 @test "a server whose stdin is no terminal waits for ten minutes, and says so; --persistent for ever" {
 	local option
 	server send_lat
-	says server.err "rdmark: exits if no client comes for 600 s (--wait)"
+	says server.err "send_lat: exits if no client comes for 600 s (--wait)"
 	client send_lat -n 5
 	finish server
 	ended server 0

@@ -47,6 +47,20 @@ document() { # FILE PROGRAM ARG…
 	says_no plot.out '**A**' '###'
 }
 
+@test "a curve alone has no name in a picture, unless it was given one" {
+	document run.json write_bw -n 50 -s 1k,4k
+	plot -o p.gp run.json
+	drawn ''
+	run ! grep -q "title 'run'" p.gp
+	plot -o p.gp -l mine -s 480x320 run.json
+	drawn ''
+	grep -q "title 'mine'" p.gp
+	document h.json send_lat -n 300 -H
+	plot -o p.gp h.json
+	drawn ''
+	run ! grep -Eq "title '(h|)[,']" p.gp
+}
+
 @test "several files: their names, or labels; one size is bars" {
 	document one.json write_bw -n 50 -s 4k
 	document two.json write_bw -n 50 -s 4k -q 2
@@ -89,7 +103,7 @@ document() { # FILE PROGRAM ARG…
 	drawn ''
 	plot -o g.svg g.json
 	drawn ''
-	says g.svg 'host memory' '</svg>'
+	says g.svg 'host memory' 'whiskers: lowest to highest' '</svg>'
 	plot g.json
 	drawn 'dmabuf' 'host memory, client->server' 'ceiling' 'bandwidth [Gb/s]'
 }
@@ -294,6 +308,7 @@ refuses() {
 	refuses 2 .svg -- -o p.gif run.json
 	refuses 2 'one of' -- -k pie run.json
 	refuses 2 WIDTHxHEIGHT -- -s 5 run.json
+	refuses 2 480x320 -- -s 479x320 -o p.png run.json
 	refuses 2 --label -- -l a -l b run.json
 	plot --version
 	drawn rdmark

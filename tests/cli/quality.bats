@@ -16,7 +16,7 @@ disturbed() {
 	local end=$1 word=$2 part=$3 number='^ [0-9]+( +([0-9]+(\.[0-9]+)?|-))+ !$'
 	json c.json '.results[0].quality | .disturbed and (.reasons | index($reason))' --arg reason "${end}_$word"
 	[[ $(tail -n 1 client.out) =~ $number ]] || fail 'no row with a mark behind it'
-	grep -q "^rdmark: .*disturbed (!): .*$end: [^;]*$part" client.err || fail "not told: $part"
+	grep -q "^[a-z_]*: .*disturbed (!): .*$end: [^;]*$part" client.err || fail "not told: $part"
 }
 
 # A busy loop on CPU $cpu, until the test ends.
@@ -131,7 +131,7 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	export RDMARK_SYSFS=$PWD/tree SIMVERBS_SYSFS=$PWD/tree
 	start_client send_bw -D 30 -s 64 --interval 0.1 --json=c.json
 	unset RDMARK_SYSFS SIMVERBS_SYSFS
-	until_says client.err '^rdmark: .*messages/s'
+	until_says client.err '^[a-z_]*: .*messages/s'
 	count tree hw_counters/rnr_nak_retry_err 77
 	count tree counters/port_xmit_discards 333
 	count tree hw_counters/out_of_sequence 12
@@ -159,7 +159,7 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	# 3 messages a millisecond, so that it is known how many there will be
 	start_client write_bw -D 4 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
 	unset RDMARK_SYSFS SIMVERBS_SYSFS
-	until_says client.err '^rdmark: .*messages/s'
+	until_says client.err '^[a-z_]*: .*messages/s'
 	count tree hw_counters/packet_seq_err 3000
 	finish client server
 	ended client 0
@@ -176,7 +176,7 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	server write_bw
 	start_client write_bw -D 1 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
 	unset RDMARK_SYSFS SIMVERBS_SYSFS
-	until_says client.err '^rdmark: .*messages/s'
+	until_says client.err '^[a-z_]*: .*messages/s'
 	count tree hw_counters/packet_seq_err 3000
 	finish client server
 	ended client 0

@@ -28,18 +28,18 @@ gbps_of() { echo "(.results[] | if .by_end then .by_end.$1 else select(.measured
 	for program in "${bandwidth_programs[@]}"; do
 		rate client 0.18 0.20001 "$program" --rate_limit 0.2 -n 600
 		json c.json '.experiment.rate_limit == "0.2g" and .results[0].rate_limit_gbps == 0.2'
-		says client.err 'rdmark: client: 64 KiB: ' ' of 23.84 MiB/s; ' ' of 600 messages posted late'
+		says client.err 'client: 64 KiB: ' ' of 23.84 MiB/s; ' ' of 600 messages posted late'
 		# Of the end that sends alone, at both ends.
 		[[ $(grep -c 'posted late' client.err) == 1 && $(grep -c 'posted late' server.err) == 1 ]] || fail 'said of another end'
-		says server.err 'rdmark: client: 64 KiB: '
+		says server.err 'client: 64 KiB: '
 	done
 	pair send_bw --reversed --rate_limit 0.2 -n 100
 	[[ $(grep -c 'posted late' client.err) == 1 ]] || fail 'said of another end'
-	says client.err 'rdmark: server: 64 KiB: '
+	says client.err 'server: 64 KiB: '
 	pair send_bw -b --rate_limit 0.2 -n 100
 	[[ $(grep -c 'posted late' client.err) == 2 ]] || fail 'both send'
 	local late='[0-9]+ of 100 messages posted late, by up to [0-9.]+ [mun]?s'
-	grep -Eq "^rdmark: client: 64 KiB: .*; ($late|none of 100 messages posted late)\$" client.err || fail 'in other words'
+	grep -Eq "^[a-z_]*: client: 64 KiB: .*; ($late|none of 100 messages posted late)\$" client.err || fail 'in other words'
 }
 
 @test "a rate above the link gives the link's, and most messages are late" {

@@ -45,8 +45,8 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	row server.out 5
 	json s.json '.summaries[0].median_run as $m | .results[] | of("server") | select(.run == $m)
 		| .bandwidth_gbps * 1e9 / 8388608 - ($shown | tonumber) | fabs < 0.0051' --arg shown "${row[3]}"
-	says client.err 'rdmark: 4 KiB: 5 runs: median '
-	says server.err 'rdmark: 4 KiB: 5 runs: median '
+	says client.err '4 KiB: 5 runs: median '
+	says server.err '4 KiB: 5 runs: median '
 }
 
 @test "latency: mean, median and p99 of the runs" {
@@ -79,6 +79,12 @@ agrees='. as $d | all(.summaries[]; . as $s | .[$figure] as $is
 	[[ $(grep -c ^write_bw,client, c.csv) == 69 ]] || fail 'not 69 rows'
 	[[ $(head -n 1 c.csv) == *,run,* ]] || fail "$(head -n 1 c.csv)"
 	json p.json '.results.MsgSize == 8388608'
+	# The last row of a size has the mean of all its runs and their deviation, the first one no deviation.
+	csv_of() { awk -F, -v run="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["run"] == run { print $at["runs_mean"] "," $at["runs_stdev"] }' c.csv; }
+	json c.json '[.summaries[].bandwidth_gbps | [.mean, .mean * .cv_percent / 100]] as $want
+		| [$last | splits("\n") | split(",") | map(tonumber)] | length == 23 and
+		([., $want] | transpose | all([.[0], .[1]] | transpose | all((.[0] - .[1] | fabs) <= 1e-5 * .[1])))' --arg last "$(csv_of 3)"
+	(($(csv_of 1 | grep -c '^[0-9.e+-]*,$') == 23)) || fail "$(csv_of 1)"
 }
 
 @test "--repeat 1, and none: with a summary, and without" {

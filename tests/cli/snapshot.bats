@@ -44,9 +44,9 @@ counter() { put "$1/class/infiniband/sim0/ports/1/$2" "$3"; }
 measured() {
 	at theirs server "$1"
 	at mine start_client "$1" -D 60 --interval 0.1 --json=c.json "${@:3}"
-	until_says client.err '^rdmark: [0-9.]* s: ' # both ends have begun to count
+	until_says client.err '^[a-z_]*: [0-9.]* s: ' # both ends have begun to count
 	"$2"
-	until_says client.err '^rdmark: [1-9][0-9.]* s: '
+	until_says client.err '^[a-z_]*: [1-9][0-9.]* s: '
 	kill -INT "${pid[client]}"
 	finish client server
 	ended client 130
@@ -76,7 +76,7 @@ limited() {
 	counter theirs counters/link_downed 255
 	at theirs server send_bw --json=s.json
 	at mine start_client send_bw -D 30 -s 64 --interval 0.1 --json=c.json
-	until_says client.err '^rdmark: .*messages/s'
+	until_says client.err '^[a-z_]*: .*messages/s'
 	counter mine hw_counters/rnr_nak_retry_err 7
 	counter mine counters/port_xmit_data 250
 	counter theirs hw_counters/'RNR sent' 9
@@ -178,17 +178,17 @@ limited() {
 		json c.json '.results[0] | has("limit") | not'
 		json c.json '.results[0] | .seconds as $all | .diagnosis[0] | .code == "paused" and .end == "client" and .level == "warn"
 			and (.share * $all - 0.4 | fabs) < 1e-6'
-		says client.err "rdmark: warn: the client's port was stopped for" '[paused]'
+		says client.err "warn: the client's port was stopped for" '[paused]'
 	done
 	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
 	measured send_lat calm
 	json c.json '.results[0] | .diagnosis == [] and .snapshot.client[0].changed.pause_received_us.change == 8000'
-	says_no client.err 'rdmark: warn'
+	says_no client.err 'warn'
 	no_receives() { counter mine hw_counters/rnr_nak_retry_err 500; }
 	counter mine hw_counters/rnr_nak_retry_err 0
 	measured send_lat no_receives --explain=off
 	json c.json '.results[0] | .seconds as $all | .diagnosis[0] | .code == "receiver_not_ready" and (.share * $all - 0.32 | fabs) < 1e-6'
-	says_no client.err 'rdmark: warn'
+	says_no client.err 'warn'
 }
 
 @test "the link went down: a fault of that end, whatever limits the run" {

@@ -29,7 +29,7 @@ only_rows() {
 	local program file
 	for program in "${latency_programs[@]}"; do
 		pair "$program"
-		grep -Eq '^rdmark: (too short \([0-9.]+ m?s, 1000 samples\) for (± \(uncertainty\), )?|1000 samples are too few for )p99\.9; use ' client.err || fail "$(<client.err)"
+		grep -Eq '^[a-z_]*: (too short \([0-9.]+ m?s, 1000 samples\) for (± \(uncertainty\), )?|1000 samples are too few for )p99\.9; use ' client.err || fail "$(<client.err)"
 		for file in client.out server.out; do
 			only_rows "$file" 1
 			row "$file" 9
@@ -76,7 +76,7 @@ only_rows() {
 		10000 n n n
 	END
 	pair "$program" -n 19
-	grep -Eq '^rdmark: too short \([0-9.]+ [um]s, 19 samples\) for ± \(uncertainty\), the median, p99, p99\.9; use -D 1$' client.err || fail "$(<client.err)"
+	grep -Eq '^[a-z_]*: too short \([0-9.]+ [um]s, 19 samples\) for ± \(uncertainty\), the median, p99, p99\.9; use -D 1$' client.err || fail "$(<client.err)"
 	pair "$program" -a -n 30
 	[[ $(grep -c '[0-9] samples.* for .*p99' client.err) == 1 ]] || fail 'not said once'
 	pair "$program" -D 0.01 --json=d.json
@@ -94,7 +94,7 @@ says_so() {
 	local short=0 said
 	jq -e '[.results | group_by(.message_bytes)[] | map(.seconds) | add] | min < 0.1' \
 		c.json >jq.out && short=1
-	said=$(grep -cE '^rdmark: too short \((.*: )?[0-9.]+ [um]?s(, [0-9]+ samples)?\) for .*; use -[Dn] [0-9]+(, .* for all rows)?$' client.err) || true
+	said=$(grep -cE '^[a-z_]*: too short \((.*: )?[0-9.]+ [um]?s(, [0-9]+ samples)?\) for .*; use -[Dn] [0-9]+(, .* for all rows)?$' client.err) || true
 	((short ? said == 1 : said <= 1)) || fail "short: $short, said: $said: $(<client.err)"
 	((short)) || says_no client.err 'for an average that repeats'
 	says_no server.err 'too short'
@@ -167,7 +167,7 @@ says_so() {
 	says client.err "$DEVICE port 1" client server MTU
 	pair write_lat -n 10 -v
 	says client.err "$DEVICE port 1" client server GID MTU inline clock
-	says server.err 'rdmark: ready on ' "$DEVICE port 1"
+	says server.err 'ready on ' "$DEVICE port 1"
 }
 
 @test "no size is mentioned before its row" {

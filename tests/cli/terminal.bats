@@ -186,10 +186,10 @@ lines_fit() {
 	lines_fit
 	tr -d '\r' <shown | grep -v '^Script ' >screen
 	# Joined again, they are the lines that a pipe gets.
-	sed -n '/^rdmark: /,$p' screen | sed -e ':a' -e 'N; s/\n  \([^ ]\)/ \1/; ta' -e 'P; D' >joined
+	sed -n '/^[a-z_]*: /,$p' screen | sed -e ':a' -e 'N; s/\n  \([^ ]\)/ \1/; ta' -e 'P; D' >joined
 	pair send_bw -n 20 -s 64 -v
-	grep '^rdmark: client ' client.err >noted
-	(($(wc -l <noted) > 3)) && grep '^rdmark: client ' joined | diff noted - || fail "$(<screen)"
+	grep '^[a-z_]*: client ' client.err >noted
+	(($(wc -l <noted) > 3)) && grep '^[a-z_]*: client ' joined | diff noted - || fail "$(<screen)"
 	(($(grep -c '^  [^ ]' screen) > 3)) || fail "$(<screen)"
 }
 
@@ -204,9 +204,9 @@ lines_fit() {
 		ended server 4
 	}
 	waiting -p 0
-	grep -Eq "^rdmark: on the other host, type: send_bw -p [1-9][0-9]* $name.?$" shown || fail "$(<shown)"
+	grep -Eq "^[a-z_]*: on the other host, type: send_bw -p [1-9][0-9]* $name.?$" shown || fail "$(<shown)"
 	waiting -p 0 --bind_source_ip 127.0.0.1
-	grep -Eq '^rdmark: on the other host, type: send_bw -p [1-9][0-9]* 127.0.0.1.?$' shown || fail "$(<shown)"
+	grep -Eq '^[a-z_]*: on the other host, type: send_bw -p [1-9][0-9]* 127.0.0.1.?$' shown || fail "$(<shown)"
 	waiting -p 0 --quiet
 	! grep 'on the other host' shown || fail 'it is --quiet'
 	waiting -p 0 --persistent
@@ -251,7 +251,7 @@ await_end() { await 'client round' 'client round' 'client done'; }
 		lasted
 		says client.out ' progress lines were dropped: standard error was blocked' 'worst '
 		# Lines are whole or not there.
-		sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^rdmark: [0-9.]* s: ' >lines
+		sed 's/\x1b\[K//g; s/.*\r\(.\)/\1/' client.out | grep -a '^[a-z_]*: [0-9.]* s: ' >lines
 		! grep -av 'messages\(/s\)\?.\?$' lines || fail "$(cat -v client.out)"
 	done
 }
@@ -271,7 +271,7 @@ await_end() { await 'client round' 'client round' 'client done'; }
 		ended client 0
 		ended server 0
 		lasted
-		grep -q '^rdmark: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
+		grep -q '^[a-z_]*: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
 
 		fill
 		server "$program"
@@ -308,5 +308,5 @@ await_end() { await 'client round' 'client round' 'client done'; }
 	ended client 0
 	ended server 0
 	lasted
-	grep -q '^rdmark: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
+	grep -q '^[a-z_]*: [0-9]* progress lines were dropped: ' drained || fail "$(tail drained)"
 }

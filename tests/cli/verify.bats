@@ -12,8 +12,8 @@ setup_file() { need_device; }
 # verified PROGRAM ARG…: both ends have checked something, and found nothing.
 verified() {
 	pair "$@" --json=c.json
-	says client.err 'rdmark: verified: ' ', no error'
-	says server.err 'rdmark: verified: ' ', no error'
+	says client.err 'verified: ' ', no error'
+	says server.err 'verified: ' ', no error'
 	json c.json '.status == "ok" and .experiment.verify and ([.results[] | ends, . | .verification]
 		| length > 0 and all(.messages > 0 and .errors == 0))'
 	json c.json '[.results[] | .by_thread[]?, .by_device[]? | .verification] | all(. == null)'

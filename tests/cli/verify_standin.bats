@@ -218,7 +218,7 @@ each() {
 	says client.err 'write_bw: verifying the data: request of 256 B' 'remote operation error'
 	says server.err 'write_bw: the client (' ' reports: verifying the data: '
 	# What was measured before is told, but is no row that looks as if all were well.
-	says client.err 'rdmark: 256 B: ' ' before the failure'
+	says client.err '256 B: ' ' before the failure'
 	rows client.out
 	((${#rows[@]} == 0))
 }

@@ -291,7 +291,7 @@ tries() {
 }
 
 # The server said that it did not serve its client.
-waits() { until_says server.err "client .* not served, still waiting for a client: "; }
+waits() { until_says server.err "client .* not served, still waiting"; }
 
 serves_next() {
 	waits

@@ -28,7 +28,7 @@ refused_by_b() {
 	port=$((next_port += 1))
 	there server "$1" -p "$port"
 	host=${host_of_b:-$b} client "$@"
-	until_says server.out 'still waiting for a client'
+	until_says server.out 'not served, still waiting'
 	kill "${pid[server]}" # the agent's end of it; the server goes with that
 	finish server
 }

@@ -172,6 +172,9 @@ static void duration(void **state)
 	assert_allowed(&l, &e, false);
 	e.duration_ns++;
 	assert_refused(&l, &e, false, (const char *const[]){"--duration", "23", "allows 23 s"});
+	e.omit_ns = e.duration_ns;
+	assert_refused(&l, &e, false, (const char *const[]){"and --omit", "46", "allows 23 s"});
+	e.omit_ns = 0;
 	e.sweep = 1; /* 23 sizes, from 2 B to 8 MiB */
 	e.duration_ns = UNITS_NS_PER_S;
 	assert_allowed(&l, &e, false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "base/terminal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,10 +158,10 @@ static void expect_noted(unsigned columns, const char *want)
 static void a_note_is_wrapped_on_a_terminal(void **state)
 {
 	(void)state;
-	expect_noted(80, "rdmark: 2 QPs, MTU 4096\r\n");
-	expect_noted(23, "rdmark: 2 QPs, MTU 4096\r\n");
-	expect_noted(22, "rdmark: 2 QPs, MTU\r\n  4096\r\n");
-	expect_noted(0, "rdmark: 2 QPs, MTU 4096\r\n");
+	expect_noted(80, "write_bw: 2 QPs, MTU 4096\r\n");
+	expect_noted(25, "write_bw: 2 QPs, MTU 4096\r\n");
+	expect_noted(24, "write_bw: 2 QPs, MTU\r\n  4096\r\n");
+	expect_noted(0, "write_bw: 2 QPs, MTU 4096\r\n");
 }
 
 static void a_note_is_one_write(void **state)
@@ -176,8 +177,8 @@ static void a_note_is_one_write(void **state)
 	assert_non_null(out);
 	setvbuf(out, NULL, _IONBF, 0); /* like stderr */
 	terminal_note(out, "%d QPs, MTU %s", 2, "4096");
-	assert_int_equal(read(end[0], got, sizeof(got) - 1), 24);
-	assert_string_equal(got, "rdmark: 2 QPs, MTU 4096\n");
+	assert_int_equal(read(end[0], got, sizeof(got) - 1), 26);
+	assert_string_equal(got, "write_bw: 2 QPs, MTU 4096\n");
 	fclose(out);
 	close(end[0]);
 }
@@ -206,7 +207,7 @@ static void a_note_needs_no_memory(void **state)
 	fclose(program);
 	while ((n = read(user, got + used, sizeof(got) - 1 - used)) > 0)
 		used += (size_t)n;
-	assert_string_equal(got, "rdmark: 2 QPs, and\r\n  no more memory\r\nsend_bw: malloc.\r\n");
+	assert_string_equal(got, "write_bw: 2 QPs, and\r\n  no more memory\r\nsend_bw: malloc.\r\n");
 	close(user);
 }
 
@@ -223,5 +224,6 @@ int main(void)
 		cmocka_unit_test(a_note_needs_no_memory),
 	};
 
+	program_invocation_short_name = (char[]){"write_bw"};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
