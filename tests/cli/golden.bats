@@ -75,8 +75,8 @@ scripted() {
 	waits_on
 }
 
-@test "--check: what is well, a note, warnings and a fault" {
-	export SIMVERBS_DEVICES='ib0 link=ib sm_lid=1 lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 lid=2 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT; ib3 link=ib lid=4 speed=EDR width=4'
+@test "--check: what is well, a note, warnings and faults" {
+	export SIMVERBS_DEVICES='ib0 link=ib sm_lid=1 lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 lid=2 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT; ib3 link=ib lid=4 speed=EDR width=4; ib4 link=ib speed=EDR state=DOWN'
 	"$root/build/tests/simverbs-sysfs" sys || skip 'no simverbs-sysfs here'
 	export RDMARK_SYSFS=$PWD/sys
 	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
