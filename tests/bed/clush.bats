@@ -10,11 +10,6 @@ load sweeps
 setup_file() { need_bed clush; }
 
 # bats test_tags=long
-@test "clush: of six nodes the slow one is tested and named" { slow_node clush; }
-
-@test "clush: a node whose process starts late is not drained" { late_node clush; }
-
-# bats test_tags=long
 @test "clush: a node dies in silence: all others are measured, the slow one is tested, and both are named" { dead_node clush; }
 
 @test "clush: a node is not reached: all others are measured, and it is named" {

@@ -10,29 +10,15 @@ load sweeps
 
 setup_file() { need_bed srun slurmctld slurmd munged; }
 
-# As the manual page has it: the nodes are those of the allocation.
-in_allocation() {
-	through=("$(type -P salloc)" -Q -N 6 --no-kill)
-	hosts=()
-}
-
-@test "srun: of six nodes the slow one is tested and named" { slow_node 'srun -N6'; }
-
-@test "srun: a node whose process starts late is not drained" {
-	in_allocation
-	late_node srun
-}
-
 # bats test_tags=long
 @test "srun: a task is killed: all others are measured, and its node is named" { killed_task 'srun -N6'; }
 
 @test "srun: ^C in the screen: the list and the report stay" { cut_plan 'srun -N6' INT screen; }
 
-# bats test_tags=long
-@test "srun: SIGTERM in the test: the list and the report stay, and nobody is drained" { cut_plan 'srun -N6' TERM test; }
-
+# As the manual page has it: the nodes are those of the allocation.
 # bats test_tags=long
 @test "srun: a node dies in silence: all others are measured, the slow one is tested, and both are named" {
-	in_allocation
+	through=("$(type -P salloc)" -Q -N 6 --no-kill)
+	hosts=()
 	dead_node srun
 }

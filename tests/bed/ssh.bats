@@ -10,14 +10,7 @@ load sweeps
 
 setup_file() { need_bed ssh; }
 
-@test "ssh: of six nodes the slow one is tested and named" { slow_node ssh; }
-
 @test "ssh: a node whose process starts late is not drained" { late_node ssh; }
-
-@test "ssh: ^C in the screen: the list and the report stay" { cut_plan ssh INT screen; }
-
-# bats test_tags=long
-@test "ssh: SIGTERM in the test: the list and the report stay, and nobody is drained" { cut_plan ssh TERM test; }
 
 @test "ssh: two sweeps at once: the second one says so and measures nothing, and the first one is not disturbed" {
 	rates
@@ -37,7 +30,6 @@ setup_file() { need_bed ssh; }
 	so '.lost == 0 and .good == 6'
 }
 
-# bats test_tags=long
 @test "ssh: a node dies in silence: all others are measured, the slow one is tested, and both are named" { dead_node ssh; }
 
 @test "ssh: a node is not reached: all others are measured, and it is named" {

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # what lib/rdmark.bash sets and reads
 #
-# After lib/rdmark.bash, on the bed: sweeps of its nodes, and the tests that all engines have.
+# After lib/rdmark.bash, on the bed: sweeps of its nodes, and the tests that several engines have.
 #
 #   rates [NODE GBPS]… [-- LINE…]   those of the nodes' adapters; LINEs of shell are for $bed/env, too
 #   start_sweep LAUNCHER ARG…    in the background: its lines are in lines, its suspects in bad
@@ -86,16 +86,10 @@ n3_is_slow() {
 # The processes of `rdmark-pairs run` on NODE.
 tasks() { ip netns pids "$1" | grep -xf <(pgrep -f 'rdmark-pairs run') || true; }
 
-# --- the tests of all engines ------------------------------------------------------------------
-
-slow_node() {
-	deadline=300
-	rates n3 .04
-	sweep "$1" --schedule full
-	ended sweep 6
-	tried 30 '(.alone | not)'
-	n3_is_slow
-}
+# --- the tests of several engines --------------------------------------------------------------
+#
+# Each has those in which its own way to start, to leave out and to end makes a difference: a node that dies in a sweep with
+# a slow one, and one that is not reached. What the judge, the plan and the players do is the same by all, and by one here.
 
 # rounds N: the file of so many rounds of the six nodes: each pair once in five of them.
 rounds() {

@@ -69,7 +69,7 @@ all_zero() {
 	for program in write_bw read_bw send_bw atomic_bw write_lat read_lat; do
 		watched_server "$program" --persistent
 		for _ in 1 2 3; do
-			client "$program" -n 50 -q 1 --verify
+			client "$program" -n 50 -q 1 --verify=200
 			ended client 0
 			all_zero 1
 		done
@@ -90,7 +90,7 @@ all_zero() {
 			watched_server $program --persistent --gpu 0 --gpu-path="$route"
 			for _ in 1 2; do
 				# shellcheck disable=SC2086 # words
-				client $program -n 50 -s 64k --verify
+				client $program -n 50 -s 64k --verify=200
 				ended client 0
 				all_zero 65536
 			done

@@ -21,6 +21,11 @@ check() {
 	finish check
 }
 
+# found FINDINGS: "DEVICE LEVEL CODE, …", of each finding of a port; their words are in golden/check.txt.
+found() {
+	json check.out '[.ports[] | "\(.device)" as $port | .findings[] | "\($port) \(.level) \(.code)"] | join(", ") == $all' --arg all "$1"
+}
+
 @test "--check: a healthy port has one line, exit status 0" {
 	on 'mlx5_0 link=ib speed=NDR width=4 lid=1 sm_lid=1 pcie_gts=32 pcie_width=16'
 	check send_bw --check
@@ -50,20 +55,12 @@ check() {
 	on 'ib0 link=ib sm_lid=1 speed=EDR width=4; ib1 link=ib sm_lid=1 speed=QDR width=4; ib2 link=ib speed=EDR state=INIT'
 	echo 3 >sys/class/infiniband/ib0/ports/1/counters/symbol_error
 	echo 255 >sys/class/infiniband/ib0/ports/1/counters/link_downed
-	check send_lat --check
+	check send_lat --check --json
 	ended check 6
-	says check.out 'ib0 port 1: note: the port has counted errors since it was reset: counters/symbol_error 3' \
-		'ib0 port 1: warn: error counters are at their top, so changes cannot be seen: counters/link_downed 255' \
-		'ib1 port 1: warn: the link runs at 32 Gb/s, and another port of this kind at 100 Gb/s' \
-		'ib2 port 1: fault: the port is INIT. The link is up, but no subnet manager has configured the port. Next: ' \
-		'[port_not_active]' '3 ports: 1 fault, 2 warnings, '
-	check send_lat --check -d ib0
+	found 'ib0 warn counter_saturated, ib0 note errors_before, ib1 warn link_below_siblings, ib2 fault port_not_active'
+	check send_lat --check --json -d ib0,ib1
 	ended check 0
-	says_no check.out 'ib1 port'
-	check send_lat --check -d ib0,ib1
-	ended check 0
-	says check.out 'ib1 port' '2 ports: '
-	says_no check.out 'ib2 port'
+	json check.out '[.ports[].device] == ["ib0", "ib1"]'
 	check gdr_bw --check -d ib9
 	ended check 2
 	says check.err "ib9" 'Fix: '
@@ -71,10 +68,9 @@ check() {
 
 @test "--check: an active port without a subnet manager, a GPU far away or without a route" {
 	on 'ib0 link=ib; roce0 gid.0=v2/127.0.0.1/lo; ib1 link=ib state=INIT'
-	check send_lat --check
+	check send_lat --check --json
 	ended check 6
-	says check.out 'ib0 port 1: warn: the port knows no subnet manager (SM LID 0). ' 'Next: start one' '[no_subnet_manager]' \
-		'roce0 port 1: ok: ' '3 ports: 1 fault, 1 warning, '
+	found 'ib0 warn no_subnet_manager, ib1 fault port_not_active'
 	machine node
 	mkdir -p "$RDMARK_SYSFS"/bus/pci/drivers/nvidia/0000:45:00.0 "$RDMARK_SYSFS"/module/nvidia
 	echo POE >"$RDMARK_SYSFS"/module/nvidia/taint
@@ -88,8 +84,6 @@ check() {
 # bats test_tags=core
 @test "--check: as a document, to stdout and to a file" {
 	on 'ib0 link=ib speed=EDR state=DOWN'
-	check write_bw --check
-	says check.out 'ib0 port 1: fault: the port is DOWN. The link is physically down: nothing answers at its other end (phys_state Polling). Next: '
 	check write_bw --check --json
 	ended check 6
 	[[ $(jq -c '[.ports[] | .device, .port, (.findings[] | .code, .level)]' check.out) == \

@@ -82,14 +82,14 @@ found() {
 	local program
 	export SIMVERBS_DEFER=1
 	for program in read_bw atomic_bw; do
-		pair "$program" --verify -n 50 -b -q 3 --threads 2 -l 4
+		pair "$program" --verify=200 -n 50 -b -q 3 --threads 2 -l 4
 		says client.err ', no error'
-		pair "$program" --verify -n 50 -o 1 -t 7
+		pair "$program" --verify=200 -n 50 -o 1 -t 7
 		says client.err ', no error'
-		pair "$program" --verify -n 50 --reversed
+		pair "$program" --verify=200 -n 50 --reversed
 		says server.err ', no error'
 	done
-	pair atomic_bw --verify -n 50 -A CMP_AND_SWAP -q 3 --threads 2
+	pair atomic_bw --verify=200 -n 50 -A CMP_AND_SWAP -q 3 --threads 2
 	says client.err ', no error'
 	pair read_bw --verify=50 -n 5 -a
 	(($(grep -c 'verified: .* no error' client.err) == 23))

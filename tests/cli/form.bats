@@ -29,6 +29,8 @@ setup_file() {
 	export PERFTEST=${program%/*}
 	PERFTEST_VERSION=$("$program" --version) || true # it says 1
 	export PERFTEST_VERSION=${PERFTEST_VERSION##* }
+	hasty "$BATS_FILE_TMPDIR"
+	export hasty
 }
 
 # Nobody listens there; others' tests use ports from 20000 on.
@@ -40,17 +42,17 @@ free_port() {
 
 # run_tool WHO PROGRAM OPTION…: a server and a client of it, each in a folder of its own.
 run_tool() {
-	local folder=$BATS_FILE_TMPDIR/rdmark end
-	[[ $1 == rdmark ]] || folder=$PERFTEST
+	local folder=$BATS_FILE_TMPDIR/rdmark end as=()
+	[[ $1 == rdmark ]] || folder=$PERFTEST as=("LD_PRELOAD=$RDMARK_PRELOAD$hasty")
 	for end in server client; do
 		rm -rf "$1_$end"
 		mkdir "$1_$end"
 	done
 	free_port
-	through=(env -C "$1_server")
+	through=(env -C "$1_server" "${as[@]}")
 	start "$1_server" "$folder/ib_$2" -p "$port" "${@:3}"
 	until_listening "$1_server"
-	through=(env -C "$1_client")
+	through=(env -C "$1_client" "${as[@]}")
 	start "$1_client" "$folder/ib_$2" -p "$port" "${@:3}" "$host"
 	finish "$1_client" "$1_server"
 	through=()

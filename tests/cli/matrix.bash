@@ -9,7 +9,7 @@
 setup_file() { need_device; }
 
 # run PROGRAM SIDE VARIABLE=VALUE: a pair of which one side has that environment. It waits for
-# $patience seconds where nothing moves.
+# 3 seconds where nothing moves.
 run() {
 	begin "$@"
 	finish client server
@@ -19,10 +19,10 @@ begin() {
 	local program=$1 side=$2 fault=$3
 	through=()
 	[[ $side != server ]] || through=(env "$fault")
-	server "$program" --timeout "${patience:-3}"
+	server "$program" --timeout 3
 	through=()
 	[[ $side != client ]] || through=(env "$fault")
-	start_client "$program" --timeout "${patience:-3}" -n 300 -s 64
+	start_client "$program" --timeout 3 -n 300 -s 64
 	through=()
 }
 

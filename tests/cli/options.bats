@@ -3,7 +3,9 @@
 # shellcheck disable=SC2154 # what lib/rdmark.bash sets
 #
 # How a command line is read. No RDMA device is needed: what was understood stands in the JSON
-# document, which is written even when there is no device (then the exit status is 77).
+# document, which is written even when there is no device (then the exit status is 77). Every option that perftest has is
+# either taken or named in the error, with what to use instead: perftest_options.txt, of which each line goes
+# through the real parser in every way to write it. More than 400 lines, for there is one parser.
 
 load ../lib/rdmark
 
@@ -44,13 +46,11 @@ no_device_here() {
 
 @test "every option with a number: letter, attached, long with = and blank, prefix" {
 	no_device_here
-	local letter long value key prefix
-	while read -r letter long value key prefix; do
+	local letter value key prefix
+	while read -r letter _ value key prefix; do
 		cli send_bw --json=doc.json "-$letter" "$value" --output=bandwidth
 		json doc.json ".experiment.$key == $value"
 		understood ".$key == $value" send_bw "-$letter$value"
-		understood ".$key == $value" send_bw "--$long=$value"
-		understood ".$key == $value" send_bw "--$long" "$value"
 		understood ".$key == $value" send_bw "--$prefix=$value"
 	done <<-'END'
 		s size 4097 size_bytes siz
@@ -77,8 +77,6 @@ no_device_here() {
 	understood '.disable_pcie_relaxed' send_bw --disable_pcie
 	understood '.connection == "RC"' send_bw -c RC
 	understood '.connection == "RC"' send_bw --connection=rc
-	understood 'true' send_bw --report_gbit -N --noPeak -F --CPU-freq --perform_warm_up --quiet
-	understood 'true' send_lat -H -U --report-histogram --report-unsorted
 	understood 'true' send_bw --output=bandwidth --output message_rate --format=perftest --format table
 	understood 'true' send_bw --timeout 3 --connect-timeout 1ms --interval 0.5 --numa auto --numa=none
 	understood 'true' send_bw --repeat 10000 --until-stable 0.5 --cpu_util
@@ -116,11 +114,8 @@ no_device_here() {
 }
 
 @test "the host may stand anywhere, letters may be bundled, the last of a repeated option wins" {
-	understood_by_client '.size_bytes == 8' send_bw 127.0.0.1 -s 8
-	understood_by_client '.size_bytes == 8' send_bw -s 8 127.0.0.1
 	understood_by_client '.size_bytes == 8 and .qp == 4' send_bw -s 8 127.0.0.1 -q4
 	understood_by_client '.size_bytes == 8' send_bw -s 8 -- 127.0.0.1
-	understood_by_client '.all and .qp == 4' send_bw -aF --report_gbits -q4 127.0.0.1
 	understood_by_client '.all and .size_bytes == 16' send_bw -aFNs16 127.0.0.1
 	understood_by_client '.size_bytes == 4 and .iters == 5' send_bw -s 1 -n 7 --size=4 -n5 127.0.0.1
 }
@@ -132,19 +127,9 @@ no_device_here() {
 	says cli.err '127.0.0.1:65535'
 }
 
-@test "-p 70000, -p -1, -p 1x are refused and nothing is connected to" {
-	local value
-	for value in 65536 70000 -1 1x '' 99999999999999999999; do
-		cli send_bw "--port=$value" 127.0.0.1
-		ended cli 2
-		says cli.err '-p/--port'
-		silent cli.out
-	done
-}
-
 @test "a value that is none is refused, naming the option and what is possible" {
 	local option
-	for option in --size=1Gx --size=0 --size=1e-3 --size=k --size=-1 --size= --size='1 k' --size=9999999t \
+	for option in --port={65536,-1,1x,,99999999999999999999} --size=1Gx --size=0 --size=1e-3 --size=k --size=-1 --size= --size='1 k' --size=9999999t \
 		--iters=0 --iters=x --iters=1.5 --iters=-5 --duration=0 --duration=1y --duration=-1 --qp=0 --qp=65537 \
 		--tx-depth=0 --rx-depth=0 --post_list=0 --cq-mod=0 --mtu=1500 --mtu=8192 --mtu=0 --inline_size=-1 \
 		--connection=XX --sl=16 --tos=256 --qp-timeout=32 --ib-port=0 --gid-index=-1 --gid-index=x \
@@ -156,6 +141,16 @@ no_device_here() {
 		says cli.err "${option%%=*}" 'Fix: '
 		silent cli.out
 	done
+	answered "invalid value '0' for -D/--duration. Fix: give a time from 1 ns to 366 days" send_bw -D 0
+	answered "invalid value '0' for -n/--iters. Fix: give a whole number from 1 to " send_bw -n 0
+	answered "invalid value '1Gx' for -s/--size. Fix: give a size from 1 B to 1 TiB, such as 4096, 64k" send_bw -s 1Gx
+	answered 'give 256, 512, 1024, 2048 or 4096' send_bw -m 9000
+	answered 'remove it' send_bw -f g
+	answered 'give --ib-dev=DEV' send_bw -d
+	answered 'give --json=FILE' send_bw --json=
+	cli send_bw -c DC
+	ended cli 77
+	says cli.err 'transport DC is not supported' 'use RC, UC, UD, XRC or SRD'
 }
 
 @test "thresholds: what is one, and what is none" {
@@ -228,17 +223,6 @@ no_device_here() {
 	cli gdr_bw -y 5 localhost; ended cli 2; says cli.err --limit_msgrate --plain
 }
 
-@test "unknown option, ambiguous prefix, missing value, value for a flag" {
-	cli send_bw --nonsense; ended cli 2; says cli.err "--nonsense" '--help'
-	cli send_bw -9; ended cli 2; says cli.err "-9" '--help'
-	cli send_bw -aF9; ended cli 2; says cli.err "-9"
-	cli send_bw --report; ended cli 2; says cli.err "--report" 'ambiguous'
-	cli send_bw -s; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=BYTES
-	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=BYTES
-	cli send_bw --all=1; ended cli 2; says cli.err '-a/--all' 'no value'
-	silent cli.out
-}
-
 @test "two hosts, an empty host, a host that does not resolve" {
 	cli send_bw one two; ended cli 2; says cli.err 'unexpected argument after the host: two'
 	cli send_bw --json one two; ended cli 2; says cli.err 'did you mean --json=one?'
@@ -270,6 +254,15 @@ no_device_here() {
 		cli "$program" --output=latency; ended cli 2; says cli.err "--output=latency cannot be used in $program, a bandwidth test" --output=bandwidth
 		cli "$program" -l 64 -t 32; ended cli 2; says cli.err '-l/--post_list' '-t/--tx-depth'
 	done
+	for program in write_lat write_bw; do
+		cli $program -c UD; ended cli 2; says cli.err 'UD' "send_${program#write_}"
+		cli $program --use-srq; ended cli 2; says cli.err --use-srq "send_${program#write_}"
+	done
+	cli gdr_bw --plain -c UD; ended cli 2; says cli.err UD send_bw
+	cli gdr_bw -c UC localhost; ended cli 2; says cli.err UC --plain
+	cli gdr_bw -e localhost; ended cli 2; says cli.err -e --plain
+	cli gdr_bw --own-cqs localhost; ended cli 2; says cli.err --own-cqs --plain
+	cli send_bw --run_infinitely -a; ended cli 2; says cli.err --run_infinitely -a 'Fix: '
 }
 
 # shown PROGRAM: the long options of its --help, with their value, if one must be given: "--size=1".
@@ -311,23 +304,6 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	! grep 'cannot be used in' cli.err || fail 'it is refused'
 }
 
-@test "datagrams and shared receive queues are for SENDs" {
-	local program
-	for program in write_lat write_bw; do
-		cli $program -c UD; ended cli 2; says cli.err 'UD' "send_${program#write_}"
-		cli $program --use-srq; ended cli 2; says cli.err --use-srq "send_${program#write_}"
-	done
-	cli gdr_bw --plain -c UD; ended cli 2; says cli.err UD send_bw
-}
-
-@test "all cells are of one polled RC QP" {
-	cli gdr_bw -c UC localhost; ended cli 2; says cli.err UC --plain
-	cli gdr_bw -e localhost; ended cli 2; says cli.err -e --plain
-	cli gdr_bw --own-cqs localhost; ended cli 2; says cli.err --own-cqs --plain
-}
-
-# --- what people type before they read: habits from other tools, spellings, mistakes ----------------
-
 @test "an option of an earlier version is unknown, with what to do instead" {
 	answered 'unknown option --load-size. Fix: run write_bw at the same time' send_lat --load-size 64 localhost
 	answered 'unknown option --prom. Fix: run rdmark-prom FILE -o OUT' send_lat --prom x localhost
@@ -335,13 +311,16 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	answered 'unknown option --load=1g. Fix: run write_bw at the same time' send_lat --load=1g localhost
 }
 
-@test "- and _ are the same in the name of an option" {
+@test "an option has other names: - is _, and perftest's" {
 	no_device_here
 	understood '.tx_depth == 33' send_bw --tx_depth 33
 	understood '.rx_depth == 65' send_bw --rx_depth=65
 	understood '.post_list == 5' send_bw --post-list 5
 	understood '.rate_limit == "2g"' send_bw --rate-limit 2g
 	understood '.inline_size_bytes == 12' send_bw --inline-size=12
+	understood '.tos == 12' send_bw --tclass 12
+	understood '.tos == 16' send_bw --tclass 12 -T 16
+	answered "'256' for -T/--tos" send_bw --tclass 256
 }
 
 @test "numbers have one grammar: prefixes, units, fractions, exponents" {
@@ -365,20 +344,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	understood true send_bw --min-bw 90Gbps
 }
 
-@test "a value that is none: the answer says what is one" {
-	answered "invalid value '0' for -D/--duration. Fix: give a time from 1 ns to 366 days" send_bw -D 0
-	answered "invalid value '0' for -n/--iters. Fix: give a whole number from 1 to " send_bw -n 0
-	answered "invalid value '1Gx' for -s/--size. Fix: give a size from 1 B to 1 TiB, such as 4096, 64k" send_bw -s 1Gx
-	answered 'give 256, 512, 1024, 2048 or 4096' send_bw -m 9000
-	answered 'remove it' send_bw -f g
-	answered 'give --ib-dev=DEV' send_bw -d
-	answered 'give --json=FILE' send_bw --json=
-	cli send_bw -c DC
-	ended cli 77
-	says cli.err 'transport DC is not supported' 'use RC, UC, UD, XRC or SRD'
-}
-
-@test "an unknown option: what was meant" {
+@test "an unknown option: what was meant; a value that is missing, or for a flag" {
 	local word
 	answered 'did you mean --iters?' send_bw --itres=3
 	answered 'did you mean --duration?' send_bw --durration=3
@@ -396,6 +362,9 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	# What the test does not have is not suggested.
 	cli send_bw --latency_gab=3
 	says_no cli.err latency_gap
+	cli send_bw -aF9; ended cli 2; says cli.err "-9"
+	cli send_bw --size; ended cli 2; says cli.err '-s/--size' 'needs a value' --size=BYTES
+	cli send_bw --all=1; ended cli 2; says cli.err '-a/--all' 'no value'
 }
 
 @test "habits of iperf3 and of curl" {
@@ -474,4 +443,165 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	answered "several values of -q/--qp cannot be used in perftest's format" send_bw -q 1,2 --out_json localhost
 	answered 'several values of --size cannot be used with --all' send_bw -s 64,128 -a localhost
 	answered 'several values of --iters cannot be used with --duration' send_bw -n 5,10 -D 1 localhost
+}
+
+# --- perftest's options -----------------------------------------------------------------------------
+
+# each WHAT FUNCTION: calls FUNCTION NAME LETTER VALUE PROGRAM TEXT for the lines that say WHAT.
+each() {
+	local name letter value among what text program lines=0
+	while read -r name letter value among what text; do
+		[[ $name && $name != \#* && $what == "$1" ]] || continue
+		for program in ${among//,/ }; do
+			value=${value/@host/127.0.0.1}
+			value=${value/@gid/3}
+			"$2" "$name" "$letter" "${value/@device/sim0}" "$program" "$text"
+			((lines += 1))
+		done
+	done <"$BATS_TEST_DIRNAME/perftest_options.txt"
+	((lines)) || fail "no line says $1"
+}
+
+# spellings NAME LETTER VALUE: into the array lines, an option for each.
+spellings() {
+	lines=("--$1")
+	[[ $3 == - ]] || lines=("--$1=$3" "--$1 $3")
+	[[ $2 != - ]] || return 0
+	if [[ $3 == - ]]; then
+		lines+=("-$2" "-F$2" "-$2 -F")
+	else
+		lines+=("-$2 $3" "-$2$3" "-F$2 $3" "-F$2$3")
+	fi
+}
+
+taken() {
+	local line words lines
+	spellings "$1" "$2" "$3"
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		[[ $1 != use_@(*_dmabuf|data_direct|cuda_pcie_mapping) ]] || words+=(--use_cuda) # it is about a GPU
+		[[ $1 != use_cuda_pcie_mapping ]] || words+=(--use_data_direct)
+		cli "$4" host "${words[@]}" --help
+		[[ ${status[cli]} == 0 && ! -s cli.err ]] || fail "$4 host $line: $(<cli.err)"
+	done
+}
+
+needless() {
+	taken "$@"
+	cli "$4" --help=all
+	grep -q -- "--$1[= ].*ignored: " cli.out || fail "$1: --help does not say why it is needless"
+}
+
+refused() {
+	local line words lines
+	spellings "$1" "$2" "$3"
+	for line in "${lines[@]}"; do
+		read -ra words <<<"$line"
+		cli "$4" "${words[@]}"
+		[[ ${status[cli]} == 2 && ! -s cli.out ]] || fail "$4 $line: status ${status[cli]}"
+		says cli.err "--$1 " perftest 'Fix: ' "$5"
+	done
+}
+
+@test "what is supported is taken: with = and blank, by letter, attached, in a bundle, behind the host" {
+	each supported taken
+}
+
+@test "what is accepted is taken, and --help says why it is needless" {
+	each accepted needless
+}
+
+@test "what is refused is named, with what to use instead, however it is written" {
+	each refused refused
+}
+
+# listed START: the list has a line that begins so.
+list=$'\n'$(<"$BATS_TEST_DIRNAME/perftest_options.txt")
+listed() { [[ $list == *$'\n'"$1"* ]]; }
+
+# The names in the rows of the table of advice: all texts of a row but the last one.
+advised() {
+	sed -n '/^} advices/,/^};/p' "$root/common/cli/options_refuse.c" | tr -d '\n\t' | sed 's/},/\n/g' |
+		sed -n 's/^.*{"\(.*\)", *"[^"]*"$/\1/p' | sed 's/" *"//g'
+}
+
+@test "every option that the table refuses is in the list" {
+	local name unlisted='' names=0
+	while read -r name; do
+		names=$((names + 1))
+		listed "$name " || unlisted+=" $name"
+	done < <(advised | tr ' ' '\n' | sed 's/=.*//; /^$/d')
+	((names > 60)) || fail "only $names"
+	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
+}
+
+@test "every option of the perftest that is installed here is in the list" {
+	local program name unlisted=''
+	command -v ib_send_bw >/dev/null || skip 'perftest is not here'
+	for program in "${measuring_programs[@]}"; do
+		while read -r name; do
+			# 6.06 calls --comm_rdma_cm so in its help; its parser does not.
+			[[ $name == com_rdma_cm ]] || listed "${name/report-histogram/report-histogrm} " || unlisted+=" $name"
+		done < <("ib_$program" --help 2>&1 | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
+	done
+	[[ ! $unlisted ]] || fail "unlisted:$unlisted"
+}
+
+@test "perftest's names can be shortened, and no others: what follows might be a host" {
+	local program name short said names=0
+	for program in send_bw send_lat gdr_bw; do
+		while read -r name; do
+			short=${name%?}
+			cli "$program" "--$short" h
+			contents cli.err said
+			if listed "${name/report-histogram/report-histogrm} "; then
+				[[ $said != *'unknown option'* ]] || fail "$program --$short: $said"
+			elif ! listed "$short"; then
+				names=$((names + 1))
+				[[ ${status[cli]} == 2 && $said == *"unknown option --$short. Fix: did you mean --$name"[?,]* ]] ||
+					fail "$program --$short h: $said"
+			fi
+		done < <("$RDMARK_BIN/$program" --help=all | sed -n 's/^[ \t]*\(-., \)\?--\([a-zA-Z_0-9-]*\).*/\2/p' | sort -u)
+	done
+	((names > 100)) || fail "only $names"
+}
+
+@test "no letter of perftest is unknown" {
+	local i unknown='' letters=abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
+	for ((i = 0; i < ${#letters}; i++)); do
+		cli send_bw "-${letters:i:1}"
+		! grep -q unknown cli.err || unknown+=" -${letters:i:1}"
+	done
+	[[ ! $unknown ]] || fail "unknown:$unknown"
+}
+
+@test "what perftest has of CUDA's memory and rdmark has not is refused with the reason" {
+	local kind
+	for kind in 1:managed 2:'no such memory' 3:'no such memory' 4:malloc; do
+		cli write_bw --use_cuda --cuda_mem_type="${kind%%:*}" host
+		ended cli 2
+		says cli.err "--cuda_mem_type=${kind%%:*} is not supported" "${kind#*:}" 'Fix: '
+	done
+	cli write_bw --use_cuda --use_cuda_dmabuf --use_cuda_pcie_mapping host
+	ended cli 2
+	says cli.err '--use_cuda_pcie_mapping needs --use_data_direct' 'Fix: '
+	cli write_bw --use_data_direct host
+	ended cli 2
+	says cli.err '--use_data_direct' 'needs a GPU'
+}
+
+@test "the order of options does not matter" {
+	no_device_here
+	local options=(-s4096 --iters=77 -q2 '-t 64' '-Q 4' --report_gbits -F '--tclass 8' -N '-m 1024' '--hop_limit=9'
+		'--retry_count 2' '-l 4' --disable_pcie_relaxed '--flow_label 7' -x3 127.0.0.1 '-p 1' '--connect-timeout 0')
+	local i line
+	with_device
+	for ((i = 0; i < ${#options[@]}; i++)); do
+		read -ra line <<<"${options[*]:i} ${options[*]:0:i}"
+		cli write_bw --json=doc.json --quiet "${line[@]}"
+		ended cli 4
+		jq -S .experiment doc.json >"order$i"
+		cmp order0 "order$i" || fail "${line[*]}"
+	done
+	json doc.json '.experiment | .size_bytes == 4096 and .tos == 8 and .retry_count == 2 and .flow_label == 7'
 }

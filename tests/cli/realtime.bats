@@ -47,8 +47,8 @@ setup_file() {
 
 @test "--verify, -b, -e, several threads and a schedule end on one CPU" {
 	in_class -f
-	pair write_lat -n 20 --verify
-	pair send_bw -n 100 --verify
+	pair write_lat -n 20 --verify=200
+	pair send_bw -n 100 --verify=200
 	pair send_bw -b -D 0.3
 	pair send_bw -e -D 0.3
 	pair write_bw --threads 2 -D 0.3

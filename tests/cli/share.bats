@@ -58,7 +58,7 @@ waits() { awk '$1 == "waited" { print $2 }' bells; }
 # bats test_tags=core
 @test "every kind of QP has it: XRC, UD, SRQs, CQs, events, both directions, --verify, latency" {
 	export SIMVERBS_DEVICES='mlx0 xrc gid.0=v2/127.0.0.1'
-	posted 4 0 send_bw --threads 2 -c XRC -q 2 --verify -n 200
+	posted 4 0 send_bw --threads 2 -c XRC -q 2 --verify=200 -n 200
 	posted 2 0 send_bw --threads 2 -c UD -s 1024 -n 200
 	posted 2 0 send_bw --threads 2 -q 3 --own-cqs -b -n 200
 	posted 2 0 send_bw --threads 2 -e -n 200

@@ -76,7 +76,7 @@ rows() { awk -v n="$2" 'NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $i, i <
 }
 
 @test "--verify at every point; a depth that is not given is each size's own" {
-	pair write_bw -n 20 -s 64,64k --verify --json=c.json
+	pair write_bw -n 20 -s 64,64k --verify=200 --json=c.json
 	json c.json '[.results[] | select(.measured_by == "client") | .verification.errors] == [0, 0]'
 	server write_bw
 	proxy

@@ -23,12 +23,12 @@ both() { # PROGRAM ARG…: a run that succeeds, and is silent about races
 		both "$program" -D 0.3 --interval 0.1 -s 64
 	done
 	for program in "${fetching_programs[@]}"; do
-		both "$program" -n 200 --verify
+		both "$program" -n 200 --verify=200
 		both "$program" -D 0.3 --interval 0.1
 	done
-	both atomic_bw --verify -b --threads 2 -q 2 -n 20
+	both atomic_bw --verify=200 -b --threads 2 -q 2 -n 20
 	both send_bw -n 20 -q 4 -a
-	both send_bw --verify -b --threads 2 -q 2 -n 20 -s 1000 -r 40
+	both send_bw --verify=200 -b --threads 2 -q 2 -n 20 -s 1000 -r 40
 	both send_bw -n 200 -b --threads 2 -s 64
 	both send_lat -n 200 --threads 3
 }

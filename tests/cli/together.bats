@@ -62,9 +62,9 @@ setup_file() { need_device; }
 # bats test_tags=core
 @test "a schedule over CQs of each QP, and data verified over them" {
 	pair write_bw --rate_limit 1 -q 4 --own-cqs -n 50 -s 4096
-	pair send_bw -q 4 --own-cqs -n 50 -s 4096 --verify --json=c.json
+	pair send_bw -q 4 --own-cqs -n 50 -s 4096 --verify=200 --json=c.json
 	json c.json '.results[0].verification.errors == 0'
-	pair send_bw -c UD -q 2 -n 50 -s 1024 --verify --json=c.json
+	pair send_bw -c UD -q 2 -n 50 -s 1024 --verify=200 --json=c.json
 	json c.json '.results[0].verification.errors == 0'
 	pair write_bw -e --footprint 64k -s 4096 -n 100
 }

@@ -267,16 +267,6 @@ peak() {
 	peak "$real" 20 8 -n 25000 -q 4 -Q 1
 }
 
-@test "the peak is never above the adapter's rate: 64 B" {
-	peak "$real" 25 64 -n 100000
-	peak "$real" 25 64 -n 25000 -q 4
-}
-
-@test "the peak is never above the adapter's rate: 64 B, a completion for each" {
-	peak "$real" 25 64 -n 100000 -Q 1
-	peak "$real" 25 64 -n 25000 -q 4 -Q 1
-}
-
 @test "the peak is never above the adapter's rate: 64 KiB" {
 	peak "$lazy" 1310 65536 -n 4000
 	peak "$lazy" 1310 65536 -n 1000 -q 4

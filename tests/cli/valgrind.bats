@@ -17,7 +17,7 @@ load ../lib/rdmark
 		says_no server.err 'definitely lost' uninitialised '== Invalid'
 	done
 	for program in "${fetching_programs[@]}"; do
-		pair "$program" -n 20 --verify --timeout 60
+		pair "$program" -n 20 --verify=20 --timeout 60
 		says_no client.err 'definitely lost' uninitialised '== Invalid'
 		says_no server.err 'definitely lost' uninitialised '== Invalid'
 	done

@@ -40,11 +40,11 @@ sizes=(1 2 8 100 65536)
 	for size in "${sizes[@]}"; do
 		verified read_bw --verify=100 -n 20 -s "$size"
 	done
-	verified read_lat --verify -n 20 -s 100
-	verified read_bw --verify -n 50 -b -q 3 --threads 2 -s 1000
-	verified atomic_lat --verify -n 20
-	verified atomic_bw --verify -n 20 -b -q 2 --threads 2
-	verified atomic_bw --verify -n 20 -q 2 -A CMP_AND_SWAP -o 1
+	verified read_lat --verify=200 -n 20 -s 100
+	verified read_bw --verify=200 -n 50 -b -q 3 --threads 2 -s 1000
+	verified atomic_lat --verify=200 -n 20
+	verified atomic_bw --verify=200 -n 20 -b -q 2 --threads 2
+	verified atomic_bw --verify=200 -n 20 -q 2 -A CMP_AND_SWAP -o 1
 }
 
 # bats test_tags=core
@@ -59,14 +59,14 @@ sizes=(1 2 8 100 65536)
 # bats test_tags=core
 @test "directions, QPs, threads, post lists, depths, inline" {
 	# Without a number it takes a second for each.
-	verified send_bw --verify -n 50 -b -s 4096
-	verified write_bw --verify -n 50 -b -q 3 --threads 2 -s 1000
+	verified send_bw --verify=200 -n 50 -b -s 4096
+	verified write_bw --verify=200 -n 50 -b -q 3 --threads 2 -s 1000
 	verified send_bw --verify=20000 -n 50 --reversed -q 3 --threads 2 -l 4 -s 1000
 	verified write_bw --verify=20000 -n 50 --reversed -I 64 -s 64 -l 7 -t 20
 	verified send_bw --verify=2000 -n 50 -r 1 -s 100
 	verified send_bw --verify=20000 -n 50 -b -r 2 -q 2 -t 3 -s 100
 	verified send_bw --verify=20000 -D 0.2 -r 37 -t 5 -l 5 -s 100
-	verified send_lat --verify --threads 2 -n 100 -s 300
+	verified send_lat --verify=200 --threads 2 -n 100 -s 300
 	verified write_lat --verify=2000 -D 0.2 -s 70000
 }
 
@@ -109,5 +109,5 @@ sizes=(1 2 8 100 65536)
 	finish cli
 	ended cli 2
 	says cli.err '--verify cannot be used without --plain' 'Fix: add --plain'
-	verified gdr_bw --plain --verify -n 20
+	verified gdr_bw --plain --verify=200 -n 20
 }

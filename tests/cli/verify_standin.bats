@@ -101,6 +101,9 @@ each() {
 
 @test "reordered: a SEND behind a later one; two WRITEs in each other's place" {
 	each 'swap:$((F+3))' 2 0 3 "${programs[@]}"
+	# also if each brings a number
+	damaged send_bw client "swap:$((first + 3))" --send_with_imm
+	found 2 0 3
 }
 
 # bats test_tags=core

@@ -165,10 +165,10 @@ static void hosts_are_a_list_or_a_file(void **state)
 	assert_string_equal(h.host[2].address, "1.2.3.4");
 	hosts_release(&h);
 	assert_int_equal(hosts_read(&h, "nowhere", &f), -1);
-	assert_non_null(strstr(f.call, "reading nowhere"));
+	assert_non_null(strstr(f.call, "--hosts nowhere is neither"));
 	f = (struct fault){0};
 	assert_int_equal(hosts_read(&h, "/no,where", &f), -1);
-	assert_non_null(strstr(f.call, "reading /no,where"));
+	assert_non_null(strstr(f.call, "--hosts /no,where is neither"));
 	hosts_release(&h);
 }
 
