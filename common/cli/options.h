@@ -162,7 +162,6 @@ struct local_options {
 	uint64_t wait_destroy_ns;
 	const char *counters; /* names of the port's counters to report; NULL: none */
 	uint64_t max_memory_bytes, max_duration_ns, max_qps; /* AUTO: no limit */
-	const char *logfile, *pidfile; /* of a server; NULL: none */
 	uint64_t check, version;
 	const char *help; /* "-": the usual options, "all" */
 };

@@ -57,6 +57,8 @@ static const struct advice removed[] = {
 	{"list", "use `rdmark list`, which also lists GPUs"},
 	{"anyway", "measure both options in one run: write_bw -t 16,64"},
 	{"tests", "name a test: rdmark read_bw HOST"},
+	{"logfile", "use 2>>FILE"},
+	{"pidfile", "use $! of the shell, --ready-fd, or a unit of systemd"},
 	{"confidence", "use --until-stable=PERCENT, or read the ± of a row, which is of 95 %"},
 	{"strict", "look with jq '.results[].quality.disturbed' in the document of --json"},
 	{"only retest", "judge --plan FILE plans what to measure next, and run --plan FILE does that"},

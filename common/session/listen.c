@@ -48,8 +48,6 @@ static int announce(struct program *p)
 	struct outlet ready;
 	int n, err;
 
-	if (service_ready(&p->service, &p->fault))
-		return -1;
 	report_listening(&p->report, p->listener.address);
 	if (l->persistent)
 		report_log(&p->report, "one client may use %s, and the whole rate of its link",

@@ -23,8 +23,7 @@ static int run_session(struct program *p, struct session *s)
 {
 	struct report_about about = session_about(p);
 
-	if (stop_init(&p->stop, &p->fault) || service_open(&p->service, p->options.local.logfile,
-							   p->options.local.pidfile, &p->fault))
+	if (stop_init(&p->stop, &p->fault))
 		return -1;
 	streams_open(&p->streams, &p->stop);
 	if (report_open(&p->report, &about, &p->fault))
@@ -135,7 +134,6 @@ static int finish_program(struct program *p, struct session *s)
 	if (fault_is(&p->fault) && !reader_is_gone(p))
 		fault_print(&p->fault, p->name, stderr);
 	listener_close(&p->listener);
-	service_close(&p->service);
 	session_release(s);
 	auth_release(&p->auth);
 	repeat_release(&p->repeat);
@@ -247,7 +245,6 @@ int session_main(const struct test *const *tests, size_t count, char **argv)
 		.argv = argv,
 		.stop = {.fd = -1},
 		.listener = LISTENER_CLOSED,
-		.service = SERVICE_NONE,
 	};
 	struct session s;
 	int rc;

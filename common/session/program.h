@@ -12,7 +12,6 @@
 #include "measure/measure.h"
 #include "measure/repeat.h"
 #include "report/report.h"
-#include "session/service.h"
 #include "session/session.h"
 #include "verbs/gid.h"
 
@@ -43,7 +42,6 @@ struct program {
 	struct repeat repeat;
 	struct auth auth;
 	struct listener listener; /* server */
-	struct service service;
 };
 
 /* The stage of a session. */
