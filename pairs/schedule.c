@@ -11,10 +11,7 @@
 
 const char *schedule_file(const char *name)
 {
-	bool reads = strncmp(name, "group=", 6) == 0 || strncmp(name, "file=", 5) == 0;
-	const char *file = reads ? strchr(name, '=') + 1 : "";
-
-	return *file ? file : NULL;
+	return strncmp(name, "file=", 5) == 0 && name[5] ? name + 5 : NULL;
 }
 
 /* Rounds that the circle method takes: everyone meets everyone, and an odd one waits in each. */

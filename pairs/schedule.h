@@ -33,8 +33,7 @@ enum part {
 	PART_SCREEN,  /* screen: few pairs at a time */
 	PART_BLOCK,   /* all of one group with all of another, all groups at once */
 	PART_TEST,    /* a candidate with a reference, or with another candidate */
-	PART_CONTROL, /* two references, in the same slot */
-	PART_AGAIN    /* few at a time, without controls: what rdmark 1.0 measured again */
+	PART_CONTROL  /* two references, in the same slot */
 };
 
 struct schedule_pair {
@@ -97,7 +96,7 @@ const char *schedule_word(enum part part);
 /* The part of that WORD; PART_LOADED: it is none. */
 enum part schedule_part(const char *word);
 
-/* The file of a schedule's name "group=FILE" or "file=FILE"; NULL: it is of another kind. */
+/* The file of a schedule's name "file=FILE"; NULL: it is of another kind. */
 const char *schedule_file(const char *name);
 
 /* Servers that each host needs: for the senders to one host. */
@@ -114,8 +113,8 @@ struct schedule_asked {
 };
 
 /*
- * Set up the list that ASKED names: a plan, "file=FILE" or "group=FILE". Returns 0, or -1 with
- * FAULT_USAGE or FAULT_LOCAL.
+ * Set up the list that ASKED names: a plan or "file=FILE". Returns 0, or -1 with FAULT_USAGE or
+ * FAULT_LOCAL.
  */
 int schedule_read(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f);
@@ -124,9 +123,7 @@ int schedule_read(struct schedule *s, const struct schedule_asked *asked, const 
  * Set up the schedule that is ASKED for. Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  *
  * file=FILE has lines "ROUND A B", A and B as names or numbers of hosts. A plan has lines "SLOT A B
- * PART", in which A, the client, and B may be HOST/DEVICE, the same rail of both. group=FILE has a group of
- * hosts in each line; in round 0 the halves of each group meet, then each group meets each other
- * one.
+ * PART", in which A, the client, and B may be HOST/DEVICE, the same rail of both.
  */
 int schedule_open(struct schedule *s, const struct schedule_asked *asked, const struct hosts *hosts,
 		  struct fault *f);

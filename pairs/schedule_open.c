@@ -24,7 +24,7 @@ static int open_whole(struct schedule *s, const struct schedule_asked *asked,
 		return schedule_init(s, SCHEDULE_QUICK, hosts->n, 0, asked->seed, f);
 	if (strncmp(name, senders, n) == 0 && !units_parse_u64(name + n, &k) && k < UINT32_MAX)
 		return schedule_init(s, SCHEDULE_INCAST, hosts->n, (uint32_t)k, asked->seed, f);
-	return fault_usage(f, "use full, quick, incast=SENDERS, group=FILE or file=FILE",
+	return fault_usage(f, "use full, quick, incast=SENDERS or file=FILE; for groups, judge --groups FILE",
 			   "--schedule %.80s", name);
 }
 

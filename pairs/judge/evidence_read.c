@@ -180,9 +180,7 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 		.slot = (uint16_t)(isnan(slot) ? l->number[LINE_round] : slot),
 		.clock_s = (float)l->number[LINE_clock_s],
 		.part = part			       ? schedule_part(part)
-			: !(l->number[LINE_alone] > 0) ? PART_LOADED
-			: run			       ? PART_AGAIN
-						       : PART_SCREEN};
+			: l->number[LINE_alone] > 0 ? PART_SCREEN : PART_LOADED};
 
 	if (!read_figure(l, &o))
 		return false;

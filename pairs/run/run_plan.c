@@ -25,7 +25,7 @@ static const struct option_row options[] = {
 	OPTION(start_s, "start", "EPOCH", COMMAND_SECONDS, 1e12,
 	       "when the first slot begins, in seconds since 1970"),
 	OPTION(schedule.name, "schedule", "NAME", COMMAND_TEXT, 0,
-	       "quick, full, incast=K, group=F or file=F"),
+	       "quick, full, incast=K or file=F"),
 	OPTION(schedule.seed, "seed", "N", COMMAND_COUNT, UINT32_MAX,
 	       "seed of the random pairs (1)"),
 	OPTION(slot_ns, "slot", "S", COMMAND_TIME, 0, "length of a slot in seconds (from -D)"),

@@ -27,7 +27,7 @@ struct node_sweep {
 	char plan[PATH_MAX];                   /* OUTPUT.plan: what the judge plans */
 	double start_in_s;
 	uint64_t test_for_ns; /* what is left of it */
-	const char *groups, *judged; /* of judge; NULL: not given. The second are only words. */
+	const char *judged;  /* of judge: the last value; all go to it as words */
 	bool once;           /* no plan is measured */
 	bool dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */

@@ -57,7 +57,7 @@ static const struct command sweep = {
 
 /* Options of judge. */
 static const struct option_row judge_options[] = {
-	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "groups", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
 	OPTION(judged, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
@@ -137,10 +137,6 @@ int sweep_options(struct node_sweep *s, char **argv)
 		return fault_usage(&s->fault,
 				   "omit them; --start-in says how many seconds the launcher needs",
 				   "sweep sets --start and --plan itself");
-	if (s->schedule && *s->schedule == 'g' && !s->groups && schedule_file(s->schedule)) {
-		words_put(&s->judge, "--groups");
-		words_put(&s->judge, schedule_file(s->schedule));
-	}
 	for (; *argv; argv++)
 		words_put(&s->program, *argv);
 	if (s->run.count == WORDS_MAX || s->program.count == WORDS_MAX ||

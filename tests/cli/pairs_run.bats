@@ -48,7 +48,7 @@ refused() {
 	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
 		refused 'what each pair must reach is --expect of judge' --start "$later" -- send_bw "$threshold"
 	done
-	refused 'use full, quick, incast=SENDERS, group=FILE or file=FILE' --start "$later" --hosts hosts --self a --schedule ring=2
+	refused 'use full, quick, incast=SENDERS or file=FILE; for groups, judge --groups FILE' --start "$later" --hosts hosts --self a --schedule ring=2
 	printf '%s\n' a b c d e >five
 	refused 'use a number from 1 to 4' --start "$later" --hosts five --self a --schedule incast=5
 	refused 'the length of a slot is not known' --start "$later" --hosts hosts --self a -- write_bw -n 5

@@ -59,10 +59,10 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 
 @test "the hosts and what is in files travel in the command line, and the nodes need no files of this host" {
 	printf '%s\n' '# the rack' 'n1 10.0.0.1:700' n{2..8} >hosts
-	printf '%s\n' 'a n1 n2 n3 n4' 'b n5 n6 n7 n8' >leaves
-	sweep --once --hosts hosts --schedule group=leaves
+	printf '%s\n' '0 n1 n2' '0 n3 n4' >rounds
+	sweep --once --hosts hosts --schedule file=rounds
 	((status == 6))
-	[[ $(<started) == *' run --hosts lines:n1,10.0.0.1:700+n2+n3+n4+n5+n6+n7+n8 --schedule group=lines:a,n1,n2,n3,n4+b,n5,n6,n7,n8 --start='* ]]
+	[[ $(<started) == *' run --hosts lines:n1,10.0.0.1:700+n2+n3+n4+n5+n6+n7+n8 --schedule file=lines:0,n1,n2+0,n3,n4 --start='* ]]
 	rm lines started
 	sweep --once --hosts 'n[1-6],n7,n8'
 	[[ $status == 6 && $(<started) == *' run --hosts n[1-8] --start='* ]]
@@ -153,16 +153,11 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $status == 2 && $stderr == *'several sizes after --: 4k,1m'*'loop of the shell'* && ! -e started && ! -e lines ]]
 }
 
-@test "the groups of the schedule are the judge's, too, unless it is given others" {
-	launcher 'cat made'
+@test "groups that the judge refuses are refused before anything starts" {
 	# m1, which is in no run, is in two groups.
 	printf '%s\n' 'a n1 n2 n3 n4 m1' 'b n5 n6 n7 n8 m1' >leaves
-	echo 'b n1 n2 n3 n4 n5 n6 n7 n8' >one
-	sweep --once --hosts 'n[1-8]' --schedule=group=leaves
-	[[ $status == 2 && $stderr == *'the lines: line 2.'* && ! -e lines && ! -e started ]] || { echo "$status $stderr"; return 1; }
-	printf '%s\n' 'a n1 n2 n3 n4 m1' 'b n5 n6 n7 n8' >leaves
-	sweep --once --hosts 'n[1-8]' --schedule group=leaves --groups one
-	((status == 6))
+	sweep --once --hosts 'n[1-8]' --groups=leaves
+	[[ $status == 2 && $stderr == *'leaves: line 2.'* && ! -e lines && ! -e started ]] || { echo "$status $stderr"; return 1; }
 }
 
 @test "--start and --plan are refused: each step has its own" {

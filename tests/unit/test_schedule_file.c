@@ -88,7 +88,7 @@ static void names(void **state)
 {
 	static const char *const bad[] = {
 		"",        "ful",      "fuller", "full=1", "incast",           "incast=8", "incast=",
-		"quick=1", "incast=x", "file",   "file=",  "group=/nowhere",   "=",        "incast=-1", "incast=2,",
+		"quick=1", "incast=x", "file",   "file=",  "group=x",   "=",        "incast=-1", "incast=2,",
 		"ring",    "ring=2",   "random=8", "incast=2,victim"};
 	(void)state;
 	assert_string_not_equal(rounds_of("full"), "refused");
@@ -109,23 +109,6 @@ static void files(void **state)
 			    " 2-3 4-5 / / 0-1");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_string_equal(of_file("file", bad[i]), "refused");
-}
-
-static void groups(void **state)
-{
-	(void)state;
-	assert_string_equal(of_file("group", "a n0 n1 n2 n3\nb n4 n5 n6 n7\n"),
-			    " 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
-	assert_string_equal(
-		of_file("group", "a n0 n1\nb n2 n3\nc n4 n5\nd n6 n7"),
-		" 0-1 2-3 4-5 6-7 / 0-6 1-7 2-4 3-5 / 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
-	/* a group on two lines; hosts that are not in this run, a whole group of them, too */
-	assert_string_equal(of_file("group", "x m1 m2\na n0 n1 m0\nb n4 n5 n6 n7\na n2 n3\n"),
-			    " 0-2 1-3 4-6 5-7 / 0-4 1-5 2-6 3-7");
-	assert_string_equal(of_file("group", "a n0 n1\nb n1 n2 n3 n4 n5 n6 n7\n"), "refused");
-	assert_string_equal(of_file("group", "a n0 n0 n1 n2 n3 n4 n5 n6 n7\n"), "refused");
-	assert_string_equal(of_file("group", "a n0 n1 n2 n3\nb n4 n5 n6\n"), "refused");
-	assert_string_equal(of_file("group", "a n0 n1 n2 n3 n4 n5 n6 n7\nb\n"), "refused");
 }
 
 /* Schedules of a file: the lower half against the upper one; every edge of a ring. */
@@ -166,7 +149,7 @@ static void some_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-					   cmocka_unit_test(files), cmocka_unit_test(groups),
+					   cmocka_unit_test(files),
 					   cmocka_unit_test(some_at_once)};
 
 	return cmocka_run_group_tests(tests, make_hosts, forget_hosts);
