@@ -80,7 +80,7 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
  * why a row was disturbed, an array of words.
  */
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted);
-json_t *json_result(const struct report *r, const struct result *result);
+json_t *json_result(const struct result *result);
 json_t *json_reasons(const struct disturbed *d);
 json_t *json_effective(const struct report_effective *e);
 char *perftest_json(const struct report *r); /* perftest's, as text that the caller frees */

@@ -106,25 +106,7 @@ static void add_members(json_t *to, const char *key, json_t *parts, size_t many)
 	json_decref(parts);
 }
 
-/* Add to each thread of RESULT the flow labels of its QPs, if there are several. */
-static void add_labels(const struct experiment *e, json_t *result)
-{
-	json_t *threads = json_object_get(result, "by_thread"), *one;
-	size_t i;
-
-	json_array_foreach (threads, i, one) {
-		json_int_t thread = json_integer_value(json_object_get(one, "thread"));
-		uint64_t qps = e->qps < e->labels.count ? e->qps : e->labels.count;
-		json_t *labels = json_array();
-
-		for (uint64_t qp = 0; qp < qps; qp++)
-			json_array_append_new(labels, json_integer(experiment_flow_label(
-							      e, (uint64_t)thread * e->qps + qp)));
-		add_members(one, "flow_labels", labels, 1);
-	}
-}
-
-json_t *json_result(const struct report *r, const struct result *result)
+json_t *json_result(const struct result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
 	json_t *threads = json_array(), *devices = json_array();
@@ -157,7 +139,6 @@ json_t *json_result(const struct report *r, const struct result *result)
 	add_members(to, "snapshot", snapshots, 1);
 	add_members(to, "by_end", ends, 2);
 	add_members(to, "by_thread", threads, 1);
-	add_labels(&r->about.options->experiment, to);
 	add_members(to, "by_device", devices, 1);
 	return to;
 }

@@ -28,7 +28,6 @@ struct notes {
 	} enough;
 	struct explained_rows *why; /* explained.c; owned; NULL: there is no such row */
 	bool proved; /* --prove has said what limits the row */
-	bool apart; /* it was noted that a row has no rate of both directions together */
 };
 
 /* Add a size, or one of its runs; print what was added; forget it. */

@@ -223,7 +223,7 @@ void report_result(struct report *r, const struct result *result)
 	if (result->main)
 		count_row(r, result->main->record->message_bytes);
 	if (result->main && document_keeps(r->about.options))
-		json_array_append_new(r->run.results, varied_json(r, json_result(r, result)));
+		json_array_append_new(r->run.results, varied_json(r, json_result(result)));
 }
 
 void report_own_result(struct report *r, json_t *result)

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "measure/meter.h"
-#include "measure/together.h"
 #include "plan/test.h"
 #include "proto/verified.h"
 #include "report/report.h"
@@ -30,30 +29,6 @@ static void note_interrupted(const struct report *r, const struct measurement *m
 			    rec->messages, meas->messages_expected);
 }
 
-/* "; 2 of 3 receiving QPs lost some, QP 1 most: 20 of 200"; "" without RECEIVERS, of a group. */
-static void describe_receivers(const json_t *receivers, char *buf, size_t size)
-{
-	json_int_t most = 0, of = 0;
-	size_t i, losers = 0, worst = 0;
-	json_t *one;
-
-	json_array_foreach (receivers, i, one) {
-		json_int_t lost = json_integer_value(json_object_get(one, "lost"));
-
-		losers += lost > 0;
-		if (lost <= most)
-			continue;
-		most = lost;
-		of = lost + json_integer_value(json_object_get(one, "received"));
-		worst = i;
-	}
-	if (losers)
-		snprintf(buf, size,
-			 "; %zu of %zu receiving QPs lost some, QP %zu most: %" JSON_INTEGER_FORMAT
-			 " of %" JSON_INTEGER_FORMAT,
-			 losers, json_array_size(receivers), worst, most, of);
-}
-
 /* What was lost of the messages of the end BY, as REC says. */
 static void note_loss(const struct report *r, const struct measurement *meas,
 		      const struct record *rec, const char *by)
@@ -62,11 +37,10 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	bool gbits = r->about.options->output.gbits;
 	struct units_text size = units_size(meas->attr.message_bytes);
 	double link_gbps = rec == &meas->mine.record ? endpoint_rate_gbps(ms->ep) : 0;
-	char more[80] = "", each[80] = "";
+	char more[80] = "";
 
 	if (!rec->lost)
 		return;
-	describe_receivers(meas->ms->receivers, each, sizeof(each));
 	if (link_gbps > 0 && rec->sent_gbps > link_gbps)
 		snprintf(more, sizeof(more), " (more than the link's %g Gb/s)", link_gbps);
 	if (r->about.test->latency)
@@ -80,10 +54,10 @@ static void note_loss(const struct report *r, const struct measurement *meas,
 	else
 		report_warning(r,
 			       "%" PRIu64 " of %" PRIu64 " messages of %s from the %s were lost: "
-			       "sent %s%s, arrived %s%s",
+			       "sent %s%s, arrived %s",
 			       rec->lost, rec->messages, size.text, by,
 			       unit_rate(gbits, rec->sent_gbps).text, more,
-			       unit_number(gbits, rec->bandwidth_gbps).text, each);
+			       unit_number(gbits, rec->bandwidth_gbps).text);
 }
 
 /* How well the end BY kept its schedule, and the load. */
@@ -107,28 +81,6 @@ static void note_pace(const struct report *r, const struct record *rec, const ch
 	if (r->about.test->latency && rate)
 		report_note(r, "%s: %.0f of %" PRIu64 " messages/s; %s", size.text,
 			    rec->messages_per_s, rate, kept);
-}
-
-/* That there is no rate of both directions together: of the first row that has none, or of a run. */
-static void note_apart(struct report *r, const struct measurement *meas)
-{
-	const struct options *o = r->about.options;
-	char run[32] = "";
-
-	if (!meas->attr.both || together_has_rate(&meas->both) ||
-	    (r->notes.apart && !meas->attr.run))
-		return;
-	r->notes.apart = true;
-	if (meas->attr.run)
-		snprintf(run, sizeof(run), ", run %" PRIu64, meas->attr.run);
-	report_note(r,
-		    "%s%s: the two directions %s, so there is no combined rate; use a longer run "
-		    "(-D 1)%s",
-		    units_size(meas->attr.message_bytes).text, run,
-		    meas->mine.record.quality.overlap_percent > 0
-			    ? "ran at the same time for less than one message"
-			    : "never ran at the same time",
-		    o->experiment.sweep || o->sweep.axes ? ", as for other rows without one" : "");
 }
 
 void report_round(struct report *r, const struct measurement *meas, const struct result *result)
@@ -164,7 +116,6 @@ void report_round(struct report *r, const struct measurement *meas, const struct
 	for (int i = 0; i < 2; i++)
 		if (sends[i])
 			note_loss(r, meas, &of[i]->record, by[i]);
-	note_apart(r, meas);
 	for (int i = 0; i < 2; i++)
 		if (sends[i] && of[i]->measured)
 			note_pace(r, &of[i]->record, by[i]);

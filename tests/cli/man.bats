@@ -327,7 +327,6 @@ source_keys() {
 		record_fields
 		literals json_row common/report/json.c | grep -vx interrupted
 		literals json_result common/report/json.c
-		literals add_labels common/report/json.c | grep -x flow_labels
 		;;
 	quality)
 		record_columns | sed -n 's/^quality_//p'

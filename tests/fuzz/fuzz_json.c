@@ -190,7 +190,7 @@ static void make_report(struct fuzz_input *in, struct report *r)
 		fill_record(in, &rec[0]);
 		fill_record(in, &rec[1]);
 		check_record(&rec[0]);
-		json_array_append_new(r->run.results, json_result(r, &result));
+		json_array_append_new(r->run.results, json_result(&result));
 		r->run.last = rec[0];
 	}
 }
