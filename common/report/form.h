@@ -49,7 +49,6 @@ struct table {
 	bool on_terminal, has_intervals; /* it includes rows of intervals */
 	bool narrow; /* fewer columns, since the terminal is too narrow for all */
 	uint64_t row_ns;  /* for an interval's row: its end; 0: not an interval */
-	char header[640]; /* the latest that was printed */
 };
 
 /* A column: its value, its format, the gap before it, and its width. */

@@ -89,8 +89,7 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 
 void report_serve(struct report *r, const struct report_about *about)
 {
-	/* A table has its header again only if this client's columns are others. */
-	r->header_done &= r->about.test == about->test && !r->form->table;
+	r->header_done &= r->about.test == about->test;
 	r->about = *about;
 }
 
@@ -267,6 +266,7 @@ void report_discard(struct report *r)
 	fflush(stdout);
 	forget_report(r);
 	begin_report(r);
+	r->header_done &= !r->form->table; /* whose columns are each client's own */
 }
 
 int report_next(struct report *r, const struct fault *problem, bool interrupted, struct fault *f)

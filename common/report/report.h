@@ -71,8 +71,7 @@ struct report {
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
 /*
- * A server: it listens at ADDRESS; its next run may be of another test, and the table then has a
- * header again.
+ * A server: it listens at ADDRESS; its next run may be of another test.
  */
 void report_listening(struct report *r, const char *address);
 void report_serve(struct report *r, const struct report_about *about);

@@ -109,23 +109,6 @@ static void put_header(struct report *r, FILE *out)
 		rows_timed(r) ? LABEL_GAP "time[s]" : "");
 }
 
-/* Put the header unless the rows above, of other clients, have the same. */
-static void put_new_header(struct report *r, FILE *out)
-{
-	char header[sizeof(r->table.header)] = "";
-	FILE *text = fmemopen(header, sizeof(header), "w");
-
-	if (text) {
-		put_header(r, text);
-		fclose(text);
-	} else { /* no memory */
-		put_header(r, out);
-	}
-	if (strcmp(header, r->table.header) != 0)
-		fputs(header, out);
-	memcpy(r->table.header, header, sizeof(header));
-}
-
 static void table_row(struct report *r, const struct result *result, const struct result_row *shown,
 		      FILE *out)
 {
@@ -134,7 +117,7 @@ static void table_row(struct report *r, const struct result *result, const struc
 	bool interval = t->row_ns;
 
 	if (!r->header_done)
-		put_new_header(r, out);
+		put_header(r, out);
 	r->header_done = true;
 	varied_columns(r, false, out);
 	if (t->narrow)
