@@ -46,9 +46,8 @@ const struct form *perftest_form(void);
 
 /* What our table remembers. */
 struct table {
-	bool on_terminal, has_intervals; /* it includes rows of intervals */
+	bool interval, has_intervals; /* this row is one of an interval; there are such rows */
 	bool narrow; /* fewer columns, since the terminal is too narrow for all */
-	uint64_t row_ns;  /* for an interval's row: its end; 0: not an interval */
 };
 
 /* A column: its value, its format, the gap before it, and its width. */

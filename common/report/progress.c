@@ -99,7 +99,7 @@ static bool interval_row(struct report *r, const struct progress *p)
 		return false;
 	if (p->partial) /* the row of the whole comes at once */
 		return true;
-	r->table.row_ns = p->elapsed_ns;
+	r->table.interval = true;
 	out = composed_open(&row);
 	if (out)
 		report_row(r, &result, &(struct result_row){.record = &rec}, out);
@@ -107,7 +107,7 @@ static bool interval_row(struct report *r, const struct progress *p)
 	if (text)
 		put_shown(r, text, row.used);
 	free(text);
-	r->table.row_ns = 0;
+	r->table.interval = false;
 	return true;
 }
 

@@ -50,13 +50,6 @@ static bool rows_labelled(const struct report *r)
 	return o->output.both_rows && o->experiment.bidirectional;
 }
 
-/* True if rows end with their time: with --run_infinitely on a terminal, which no script parses. */
-static bool rows_timed(const struct report *r)
-{
-	return r->table.on_terminal && r->about.options->experiment.run_infinitely &&
-	       !r->about.test->latency;
-}
-
 /* Choose the columns if stdout is a terminal. */
 static void fit(struct report *r)
 {
@@ -65,14 +58,11 @@ static void fit(struct report *r)
 	struct table *t = &r->table;
 	char text[160];
 
-	t->on_terminal = columns && !options_given(r->about.options, "format");
 	t->has_intervals = false;
-	if (rows_timed(r))
-		around += (unsigned)strlen(LABEL_GAP "all 31622400.0");
 	if (rows_labelled(r))
 		around += (unsigned)strlen(LABEL_GAP "client_to_server");
-	t->narrow =
-		t->on_terminal && !r->about.test->calls && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
+	t->narrow = columns && !options_given(r->about.options, "format") &&
+		    !r->about.test->calls && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
 }
 
 /* Put REC's columns; NULL: their heads. */
@@ -105,8 +95,7 @@ static void put_header(struct report *r, FILE *out)
 		put_narrow(r, NULL, out);
 	else
 		fprintf(out, "%s", columns_heads(r, text, sizeof(text)));
-	fprintf(out, "%s%s\n", rows_labelled(r) ? LABEL_GAP "direction" : "",
-		rows_timed(r) ? LABEL_GAP "time[s]" : "");
+	fprintf(out, "%s\n", rows_labelled(r) ? LABEL_GAP "direction" : "");
 }
 
 static void table_row(struct report *r, const struct result *result, const struct result_row *shown,
@@ -114,7 +103,7 @@ static void table_row(struct report *r, const struct result *result, const struc
 {
 	const struct record *rec = shown->record;
 	struct table *t = &r->table;
-	bool interval = t->row_ns;
+	bool interval = t->interval;
 
 	if (!r->header_done)
 		put_header(r, out);
@@ -126,15 +115,12 @@ static void table_row(struct report *r, const struct result *result, const struc
 		columns_put(r, rec, out);
 	if (rows_labelled(r) && !interval) /* which has no known direction */
 		fprintf(out, LABEL_GAP "%s", result_direction_name(shown->direction));
-	if (rows_timed(r))
-		fprintf(out, LABEL_GAP "%s%.1f", interval ? "" : "all ",
-			interval ? (double)t->row_ns / 1e9 : rec->seconds);
 	/* The mark comes last, so that all other fields keep their positions. */
 	terminal_put(out, TERMINAL_YELLOW, result_is_disturbed(shown) ? MARK : "");
 	fputc('\n', out);
 	if (result->samples_us)
 		columns_samples(r, result, shown, out);
-	if (t->has_intervals && !interval && !rows_timed(r)) {
+	if (t->has_intervals && !interval) {
 		fflush(out);
 		report_note(r, "the last row covers the whole run, %.1f s", rec->seconds);
 	}

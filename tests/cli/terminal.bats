@@ -56,21 +56,6 @@ shown_live() {
 	END
 }
 
-@test "--run_infinitely: on a terminal rows say when they were, and the last one that it is the whole" {
-	local columns
-	for columns in 70 120; do
-		start_shown send_bw -s 64 --run_infinitely --interval 0.1 --quiet
-		until_says shown ' [0-9]*\.[2-9] *.$'
-		kill -INT "$(<client.pid)"
-		finish client server
-		ended client 0
-		ended server 0
-		grep -q '   time\[s\]' shown || fail "$(cat -v shown)"
-		[[ $(grep -cE '   all [0-9]+\.[0-9]( !)?.?$' shown) == 1 ]] || fail "$(cat -v shown)"
-		lines_fit
-	done
-}
-
 # left_off SECONDS: by how much what the live lines say is left, in whole seconds, is off.
 left_off() {
 	live_lines | awk -v all="$1" 'match($0, /, [0-9]+ s left$/) { print substr($0, RSTART + 2) - (all - $1) }'
