@@ -224,14 +224,13 @@ int endpoint_gpu_memory(struct worker *t, size_t bytes, unsigned access, struct 
 	struct mem_attr attr = {
 		.pd = t->qps.pd, .memory = {.gpu = ep->gpu, .bytes = bytes}, .access = access};
 	struct end *e = &t->rail->mine;
-	struct gpu_routes routes;
+	struct gpu_choice choice = {
+		.pd = attr.pd, .gpu = ep->gpu, .wanted = (enum gpu_path)ep->options->local.gpu_path};
 
 	fault_phase(&t->fault, PHASE_GPU_ROUTE);
-	if (gpu_routes_probe(&routes, attr.pd, ep->gpu, &t->fault) ||
-	    gpu_routes_choose(&routes, (enum gpu_path)ep->options->local.gpu_path, &attr.route,
-			      &t->fault))
+	if (gpu_route_choose(&choice, &t->fault))
 		return -1;
-	e->gpu_path = attr.route;
-	gpu_routes_format(&routes, attr.route, e->gpu_chosen, sizeof(e->gpu_chosen));
+	e->gpu_path = attr.route = choice.route;
+	gpu_choice_format(&choice, e->gpu_chosen, sizeof(e->gpu_chosen));
 	return mem_init(m, &attr, &t->fault);
 }

@@ -200,25 +200,8 @@ static int probe_route(struct gpu_mr_attr *attr, struct fault *refused, struct f
 	return 0;
 }
 
-int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, struct fault *f)
-{
-	struct gpu_mr_attr attr = {
-		.pd = pd,
-		.gpu = g,
-		.probe = true,
-		.bytes = g->ops->moved_bytes ? MOVED_BYTES : PROBE_BYTES,
-		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-	};
-
-	memset(r, 0, sizeof(*r));
-	for (attr.route = 0; attr.route < GPU_ROUTES; attr.route++)
-		if (probe_route(&attr, &r->refused[attr.route], f))
-			return -1;
-	return 0;
-}
-
 /* Why dma-buf and peermem do not work. A missing Data Direct is normal and not mentioned. */
-static void add_reasons(const struct gpu_routes *r, char *buf, size_t size)
+static void add_reasons(const struct gpu_choice *r, char *buf, size_t size)
 {
 	const char *dmabuf = r->refused[GPU_ROUTE_DMABUF].cause;
 	const char *peermem = r->refused[GPU_ROUTE_PEERMEM].cause;
@@ -232,41 +215,45 @@ static void add_reasons(const struct gpu_routes *r, char *buf, size_t size)
 		text_add(buf, size, "%snot peermem: %s", buf[0] ? "; " : "", peermem);
 }
 
-int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu_route *chosen,
-		      struct fault *f)
+int gpu_route_choose(struct gpu_choice *c, struct fault *f)
 {
-	static const enum gpu_route named[] = {
-		[GPU_PATH_DMABUF] = GPU_ROUTE_DMABUF,
-		[GPU_PATH_PEERMEM] = GPU_ROUTE_PEERMEM,
-		[GPU_PATH_DATA_DIRECT] = GPU_ROUTE_DATA_DIRECT,
+	struct gpu_mr_attr attr = {
+		.pd = c->pd,
+		.gpu = c->gpu,
+		.probe = true,
+		.bytes = c->gpu->ops->moved_bytes ? MOVED_BYTES : PROBE_BYTES,
+		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
+	bool any = c->wanted == GPU_PATH_AUTO;
 	const struct fault *refused;
 	char reasons[640] = "";
 
-	*chosen = wanted == GPU_PATH_AUTO ? 0 : named[wanted];
-	while (wanted == GPU_PATH_AUTO && *chosen < GPU_ROUTES && !gpu_routes_have(r, *chosen))
-		++*chosen;
-	if (*chosen < GPU_ROUTES && gpu_routes_have(r, *chosen))
-		return 0;
+	c->route = any ? 0 : (enum gpu_route)(c->wanted - GPU_PATH_DMABUF);
+	do {
+		attr.route = c->route;
+		refused = &c->refused[c->route];
+		if (probe_route(&attr, &c->refused[c->route], f))
+			return -1;
+		if (!fault_is(refused))
+			return 0;
+	} while (any && ++c->route < GPU_ROUTES);
 	fault_phase(f, PHASE_GPU_ROUTE);
-	if (*chosen == GPU_ROUTES) {
-		add_reasons(r, reasons, sizeof(reasons));
+	if (any) {
+		add_reasons(c, reasons, sizeof(reasons));
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "no direct path to GPU memory");
 		fault_cause(f, "%s", reasons);
-		return fault_fix(f, "%s", r->refused[GPU_ROUTE_DMABUF].fix);
+		return fault_fix(f, "%s", c->refused[GPU_ROUTE_DMABUF].fix);
 	}
-	refused = &r->refused[*chosen];
 	fault_raise(f, FAULT_UNAVAILABLE, refused->errnum, "--gpu-path %s",
-		    gpu_route_name(*chosen));
+		    gpu_route_name(c->route));
 	fault_cause(f, "%s", refused->cause);
 	return fault_fix(f, "%s", refused->fix[0] ? refused->fix : "use --gpu-path auto");
 }
 
-const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,
-			      size_t size)
+const char *gpu_choice_format(const struct gpu_choice *c, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s", gpu_route_words(chosen));
-	add_reasons(r, buf, size);
+	snprintf(buf, size, "%s", gpu_route_words(c->route));
+	add_reasons(c, buf, size);
 	return buf;
 }
 

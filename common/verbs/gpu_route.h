@@ -30,7 +30,7 @@ enum gpu_route {
 	GPU_ROUTES
 };
 
-/* --gpu-path */
+/* --gpu-path: the routes follow `auto` in their order. */
 enum gpu_path {
 	GPU_PATH_AUTO,
 	GPU_PATH_DMABUF,
@@ -38,16 +38,15 @@ enum gpu_path {
 	GPU_PATH_DATA_DIRECT
 };
 
-/* Which routes are available. */
-struct gpu_routes {
-	struct fault refused[GPU_ROUTES]; /* why not, with the cause and maybe a fix; empty:
-					     available */
+/* A choice among them, from the memory of `gpu` to the device of `pd`. */
+struct gpu_choice {
+	struct ibv_pd *pd;
+	struct gpu *gpu;
+	enum gpu_path wanted;
+	enum gpu_route route;             /* the one that was chosen */
+	struct fault refused[GPU_ROUTES]; /* why not, with the cause and maybe a fix; empty: it can
+					     be had, or was not tried */
 };
-
-static inline bool gpu_routes_have(const struct gpu_routes *r, enum gpu_route route)
-{
-	return !fault_is(&r->refused[route]);
-}
 
 /*
  * Call it before opening the device if GPU memory may be used. Otherwise mlx5 writes small payloads
@@ -57,25 +56,17 @@ static inline bool gpu_routes_have(const struct gpu_routes *r, enum gpu_route ro
 void gpu_route_before_open(void);
 
 /*
- * Try every route from G's memory to PD's device. Returns -1, with the fault raised, only if
- * G has no memory for the test.
+ * Choose the route for c->wanted by trying: the named one, or with `auto` the first that works.
+ * Raises FAULT_UNAVAILABLE with the reason and the fix if that is not available, or none is, and
+ * the fault if the GPU has no memory for the test. Returns 0 or -1.
  */
-int gpu_routes_probe(struct gpu_routes *r, struct ibv_pd *pd, struct gpu *g, struct fault *f);
+int gpu_route_choose(struct gpu_choice *c, struct fault *f);
 
 /*
- * Choose the route for WANTED: the named one, or with `auto` the first available one. Raises
- * FAULT_UNAVAILABLE with the reason and the fix if that is not available, or none is. Returns 0 or
- * -1.
+ * Write the route for the banner, with the reason against those that `auto` prefers: "peermem; not
+ * dma-buf: …". Returns BUF.
  */
-int gpu_routes_choose(const struct gpu_routes *r, enum gpu_path wanted, enum gpu_route *chosen,
-		      struct fault *f);
-
-/*
- * Write the route for the banner, with the reason against dma-buf or peermem if it is not used:
- * "dma-buf; not peermem: …". Returns BUF.
- */
-const char *gpu_routes_format(const struct gpu_routes *r, enum gpu_route chosen, char *buf,
-			      size_t size);
+const char *gpu_choice_format(const struct gpu_choice *c, char *buf, size_t size);
 
 /*
  * The name of a route in --gpu-path and JSON, "dmabuf"; "" for GPU_ROUTES; and in messages,
@@ -96,7 +87,7 @@ struct gpu_mr_attr {
 	struct ibv_pd *pd;
 	struct gpu *gpu;
 	enum gpu_route route;
-	bool probe;    /* fail if the driver moves the memory; see gpu_routes_probe() */
+	bool probe;    /* fail if the driver moves the memory; see gpu_route_choose() */
 	uint64_t addr; /* inside its memory (memory.h) */
 	size_t bytes;
 	unsigned access; /* enum ibv_access_flags; local write is added, and relaxed ordering

@@ -39,40 +39,41 @@ static int close_pair(struct pair *p, struct fault *f)
 /* A line for each: name, yes or no, errno, why, fix; then what auto takes, as the banner has it. */
 int probe_routes(char **arg, struct fault *f)
 {
-	enum gpu_route chosen;
-	struct gpu_routes r;
 	char text[2048];
 	struct pair p;
 
 	(void)arg;
 	if (open_pair(&p, f))
 		return -1;
-	if (!gpu_routes_probe(&r, p.a.pd, p.g, f)) {
-		for (int i = 0; i < GPU_ROUTES; i++)
-			printf("%s|%s|%d|%s|%s\n", gpu_route_name(i),
-			       gpu_routes_have(&r, i) ? "yes" : "no", r.refused[i].errnum,
-			       r.refused[i].cause, r.refused[i].fix);
-		if (gpu_routes_choose(&r, GPU_PATH_AUTO, &chosen, f))
-			printf("auto: none; %s\n", f->cause);
-		else
-			printf("auto: %s\n", gpu_routes_format(&r, chosen, text, sizeof(text)));
+	for (int i = 0; i < GPU_ROUTES; i++) {
+		struct gpu_choice c = {p.a.pd, p.g, GPU_PATH_DMABUF + i, .route = 0};
+		bool has = gpu_route_choose(&c, f) == 0;
+
+		printf("%s|%s|%d|%s|%s\n", gpu_route_name(i), has ? "yes" : "no",
+		       c.refused[i].errnum, c.refused[i].cause, c.refused[i].fix);
 		fault_clear(f);
 	}
+	struct gpu_choice c = {p.a.pd, p.g, GPU_PATH_AUTO, .route = 0};
+
+	if (gpu_route_choose(&c, f))
+		printf("auto: none; %s\n", f->cause);
+	else
+		printf("auto: %s\n", gpu_choice_format(&c, text, sizeof(text)));
+	fault_clear(f);
 	return close_pair(&p, f);
 }
 
 /* choose N: an enum gpu_path */
 int probe_choose(char **arg, struct fault *f)
 {
-	enum gpu_route chosen;
-	struct gpu_routes r;
 	struct pair p;
 
 	if (open_pair(&p, f))
 		return -1;
-	if (!gpu_routes_probe(&r, p.a.pd, p.g, f) &&
-	    !gpu_routes_choose(&r, (enum gpu_path)atoi(arg[0]), &chosen, f))
-		printf("%s\n", gpu_route_words(chosen));
+	struct gpu_choice c = {p.a.pd, p.g, (enum gpu_path)atoi(arg[0]), .route = 0};
+
+	if (!gpu_route_choose(&c, f))
+		printf("%s\n", gpu_route_words(c.route));
 	return close_pair(&p, f);
 }
 

@@ -152,7 +152,7 @@ says() {
 }
 @test "attempts tell the truth, not attributes" {
 	gpu gpudirect=0
-	auto "dma-buf; not peermem: *attribute 116*"
+	auto "dma-buf"
 }
 
 # --- Data Direct ---------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ says() {
 	export SIMCUDA_REPORT=$BATS_TEST_TMPDIR/report
 	probe routes
 	probe move 0
-	grep -q '^memory 3/3 .* contexts 1/1' "$SIMCUDA_REPORT" # a buffer for each route
+	grep -q '^memory 4/4 .* contexts 1/1' "$SIMCUDA_REPORT" # a buffer for each route, and auto's
 	grep -q '^memory 1/1 .* contexts 1/1' "$SIMCUDA_REPORT"
 	[ ! -e "$SIMVERBS_DIR" ]
 }
