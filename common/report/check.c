@@ -21,13 +21,15 @@
 
 #define GROWTH_NS UINT64_C(100000000) /* counters that grow in it without a load are suspicious */
 
+#define LINE 2048
+
 /* The facts and findings of a port, or of the host. */
 struct checked {
 	const struct hca_port *port; /* NULL: the host */
 	struct port_facts facts;
 	struct findings findings;
-	bool told[FINDINGS_MAX];    /* which of them print_once() has printed */
-	const struct finding *same; /* the one that it prints; NULL: none */
+	bool told[FINDINGS_MAX]; /* which of them print_once() has printed */
+	char line[LINE], *rest;  /* the line that it prints; what is left of it, NULL: nothing */
 };
 
 struct check {
@@ -110,61 +112,55 @@ static void name_of(const struct checked *c, char to[PORT_NAME])
 		strcpy(to, "host");
 }
 
-#define LINE 2048
-
-/* Write word N of F's line to WORD, "" after the last. Returns its length without punctuation. */
-static size_t word_of(const struct finding *f, unsigned n, char word[LINE])
-{
-	char line[LINE], *rest = line, *at;
-	size_t len;
-
-	finding_line(f, line, sizeof(line));
-	do
-		at = strsep(&rest, " ");
-	while (n-- && at);
-	text_copy(word, LINE, at ? at : "");
-	for (len = strlen(word); len && strchr(",.;:)", word[len - 1]); len--)
-		;
-	return len;
-}
-
-/* Are F and G one note or warning of two ports: the same but for words that have a number? */
+/* Are the lines of F and G one note or warning of two ports: the same but for words with numbers? */
 static bool is_same(const struct finding *f, const struct finding *g)
 {
 	static const char digits[] = "0123456789";
-	char a[LINE], b[LINE];
+	char a[LINE], b[LINE], *of_f = a, *of_g = b;
 
 	if (f->is.code != g->is.code || f->is.level != g->is.level || f->is.level == FINDING_FAULT)
 		return f == g;
-	for (unsigned n = 0;; n++) {
-		word_of(f, n, a);
-		word_of(g, n, b);
-		if (strcmp(a, b) && !(strpbrk(a, digits) && strpbrk(b, digits)))
+	finding_line(f, a, sizeof(a));
+	finding_line(g, b, sizeof(b));
+	while (of_f && of_g) {
+		const char *v = strsep(&of_f, " "), *w = strsep(&of_g, " ");
+
+		if (strcmp(v, w) && !(strpbrk(v, digits) && strpbrk(w, digits)))
 			return false;
-		if (!a[0])
-			return true;
 	}
+	return of_f == of_g;
 }
 
-/* Set `same` where the port C has F, which is told then. Returns whether it has. */
+/* Begin the line of what the port C has of F, which is told then. Returns whether it has that. */
 static bool find_same(struct checked *c, const struct finding *f)
 {
-	c->same = NULL;
-	for (size_t i = 0; i < c->findings.count && !c->same; i++) {
+	c->rest = NULL;
+	for (size_t i = 0; i < c->findings.count && !c->rest; i++) {
 		if (c->told[i] || !is_same(f, &c->findings.list[i]))
 			continue;
 		c->told[i] = true;
-		c->same = &c->findings.list[i];
+		finding_line(&c->findings.list[i], c->line, sizeof(c->line));
+		c->rest = c->line;
 	}
-	return c->same;
+	return c->rest;
+}
+
+/* The length of WORD without the punctuation at its end. */
+static int length_of(const char *word)
+{
+	size_t n = strlen(word);
+
+	while (n && strchr(",.;:)", word[n - 1]))
+		n--;
+	return (int)n;
 }
 
 /* Print F, of entry FIRST, once for all ports that have it; a word that differs is one of each. */
 static void print_once(struct check *k, size_t first, const struct finding *f)
 {
 	struct checked *c = &k->entry[first], *end = k->entry + (c->port ? k->count : 1);
-	char line[4 * LINE] = "", names[LINE] = "", name[PORT_NAME], word[LINE], other[LINE];
-	size_t ports = 0, len;
+	char line[4 * LINE] = "", names[LINE] = "", name[PORT_NAME];
+	size_t ports = 0;
 
 	for (struct checked *d = c; d < end; d++)
 		if (find_same(d, f)) {
@@ -177,20 +173,20 @@ static void print_once(struct check *k, size_t first, const struct finding *f)
 		printf("at %zu ports: ", ports);
 	else
 		printf("at %zu ports (%s): ", ports, names);
-	for (unsigned n = 0; len = word_of(f, n, word), word[0]; n++) {
+	while (c->rest) { /* all have as many words */
+		const char *word = strsep(&c->rest, " "), *other;
+		char others[LINE] = "";
+		int len = length_of(word);
 		bool differs = false;
 
-		for (struct checked *d = c + 1; d < end && !differs; d++)
-			if (d->same) {
-				word_of(d->same, n, other);
-				differs = strcmp(word, other) != 0;
-			}
-		text_add(line, sizeof(line), "%s%.*s", n ? " " : "", (int)len, word);
-		for (struct checked *d = c + 1; d < end && differs; d++)
-			if (d->same)
-				text_add(line, sizeof(line), ", %.*s",
-					 (int)word_of(d->same, n, other), other);
-		text_add(line, sizeof(line), "%s", word + len);
+		for (struct checked *d = c + 1; d < end; d++) {
+			other = d->rest ? strsep(&d->rest, " ") : word;
+			differs |= strcmp(word, other) != 0;
+			if (other != word)
+				text_add(others, sizeof(others), ", %.*s", length_of(other), other);
+		}
+		text_add(line, sizeof(line), "%s%.*s%s%s", line[0] ? " " : "", len, word,
+			 differs ? others : "", word + len);
 	}
 	terminal_verdict(stdout, line);
 	printf("\n");
