@@ -123,7 +123,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 @test "case 13: a schedule just above what the path carries: the send queue is not full yet, so it may be" {
 	scripted 'gap=3360 latency=2000' write_bw -s 4096 -n 4000 --rate_limit 10g
 	limit '.bound_by == "schedule" and .strength == "may_be" and .share < 0.98'
-	says_no client.err 'limited by'
+	says_no client.err ': limited by'
 }
 
 @test "case 14: a schedule that the window cannot reach: the window" {
@@ -136,7 +136,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 @test "case 14: one message in flight through a port that is capped to 1 Gb/s: the window only may be" {
 	scripted 'gap=524000 latency=2000' write_bw -n 20 -t 1 --warmup 2
 	limit '.bound_by != "link" and (.certain | not)'
-	says_no client.err 'limited by'
+	says_no client.err ': limited by'
 }
 
 @test "case 15: NAKs and RNR NAKs on the port, and nothing queues: the window" {
@@ -158,7 +158,7 @@ limit() { json c.json ".results[0].limit | $1"; }
 	json c.json '.results[0].snapshot.client[0].changed.pause_received_us.change == 500000'
 	limit '.bound_by != "pause" or .strength == "may_be"'
 	json c.json 'any(.results[0].diagnosis[]; .code == "paused" and .strength == "may_be")'
-	says_no client.err 'limited by pause'
+	says_no client.err ': limited by pause'
 	# of the whole link, too: priorities are not told from it
 	paused() { put mine/ethtool/eth9 $'rx_prio0_pause_duration: 0\nrx_prio3_pause_duration: 0\nrx_global_pause_duration: 500000'; }
 	measured paused send_bw

@@ -29,7 +29,7 @@ scripted() {
 # limited BY WORDS: by that, and the client says so after the table.
 limited() {
 	json c.json '.results[0].limit | .bound_by == $by and .certain' --arg by "$1"
-	says client.err "limited by $2"
+	says client.err ": limited by $2"
 }
 
 # An adapter of 100 Gb/s in a slot of this speed and width, in a sysfs of its own.
@@ -55,7 +55,7 @@ slot() {
 	scripted 'gap=10800' write_bw -n 5000
 	# a test machine is busy: other tasks on the CPU may be said, as what may be
 	json c.json '.results[0].limit | (.certain | not) and (.bound_by == "unknown" or .bound_by == "core")'
-	says_no client.err 'limited by'
+	says_no client.err ': limited by'
 }
 
 @test "the window: with the depth that it names, the link" {
@@ -89,9 +89,9 @@ slot() {
 	says_no client.err 'limited by'
 	json c.json '.results[0].limit | .bound_by == "link" and (.ceilings.link_gbps | floor) == 98'
 	scripted 'gap=5405' write_bw -n 2000 --explain=on
-	says client.err 'limited by the link'
+	says client.err ': limited by the link'
 	scripted 'gap=5405' write_bw -s 1024,65536 -n 2000
-	says client.err '64 KiB: limited by the link: 99 % of 98.0'
+	says client.err ': 64 KiB: limited by the link: 99 % of 98.0'
 	json c.json '[.results[].limit.bound_by] | length == 2'
 	SIMVERBS_NULL=0 pair send_lat -n 100 --json=c.json
 	json c.json 'all(.results[]; (has("limit") | not) and .diagnosis == [])'

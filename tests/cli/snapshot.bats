@@ -178,17 +178,17 @@ limited() {
 		json c.json '.results[0] | has("limit") | not'
 		json c.json '.results[0] | .seconds as $all | .diagnosis[0] | .code == "paused" and .end == "client" and .level == "warn"
 			and (.share * $all - 0.4 | fabs) < 1e-6'
-		says client.err "warn: the client's port was stopped for" '[paused]'
+		says client.err ": warn: the client's port was stopped for" '[paused]'
 	done
 	put mine/ethtool/eth9 'rx_prio3_pause_duration: 0'
 	measured send_lat calm
 	json c.json '.results[0] | .diagnosis == [] and .snapshot.client[0].changed.pause_received_us.change == 8000'
-	says_no client.err 'warn'
+	says_no client.err ': warn'
 	no_receives() { counter mine hw_counters/rnr_nak_retry_err 500; }
 	counter mine hw_counters/rnr_nak_retry_err 0
 	measured send_lat no_receives --explain=off
 	json c.json '.results[0] | .seconds as $all | .diagnosis[0] | .code == "receiver_not_ready" and (.share * $all - 0.32 | fabs) < 1e-6'
-	says_no client.err 'warn'
+	says_no client.err ': warn'
 }
 
 @test "the link went down: a fault of that end, whatever limits the run" {
