@@ -131,7 +131,7 @@ hit() {
 			hit "$side" "SIMCUDA_FAIL=$call"
 			[[ ${status[$side]} == 1 && ${status[$other]} == "$ends" ]] || fail "$side $call"
 			says "$side.err" CUDA_ERROR_
-			says "$other.err" 'reports: ' CUDA_ERROR_
+			grep -Eq ' (reports|says): .*CUDA_ERROR_' "$other.err" || fail "$other did not hear of it"
 			within "$side" 45
 		done
 	done
