@@ -40,7 +40,7 @@ refused() {
 	refused "'--one-way=1' is not an option" --one-way=1
 	refused "--port: invalid value '65536'" --port 65536
 	refused '--schedule fast' --start "$later" --hosts hosts --self a --schedule fast
-	refused 'reading nowhere' --start "$later" --hosts nowhere
+	refused '--hosts nowhere is neither a list' --start "$later" --hosts nowhere
 	refused "'ls' is no program that measures" --start "$later" -- ls
 	refused "'--nothing' after --" --start "$later" -- write_bw --nothing
 	refused 'rdmark-pairs sets this option itself' --start "$later" -- write_bw -p 1
