@@ -108,7 +108,7 @@ group_of() {
 	refused 2 'mcg cannot be used with --verify' send_bw -g --verify
 	refused 2 'mcg cannot be used with --use-srq' send_bw -g --use-srq
 	refused 2 'mcg cannot be used with -b' send_bw -g -b
-	refused 77 'cannot be used with transport UD' send_bw -g -R
+	refused 2 'a group has no QP that rdma_cm could find' send_bw -g -R
 	refused 2 'attaches at most 56 QPs' send_bw -g 57
 	export SIMVERBS_DEVICES='ib0 link=ib'
 	refused 77 'which is InfiniBand' send_bw -g
