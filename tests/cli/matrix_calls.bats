@@ -76,8 +76,8 @@ load matrix
 }
 
 @test "posting a receive fails" {
-	told send_lat client SIMVERBS_FAIL=ibv_post_recv:70:EIO 1 ibv_post_recv 'Input/output error'
-	told send_lat server SIMVERBS_FAIL=ibv_post_recv:70:EIO 1 ibv_post_recv 'Input/output error'
+	told send_lat client SIMVERBS_FAIL=ibv_post_recv:10:EIO 1 ibv_post_recv 'Input/output error'
+	told send_lat server SIMVERBS_FAIL=ibv_post_recv:10:EIO 1 ibv_post_recv 'Input/output error'
 	told send_bw server SIMVERBS_FAIL=ibv_post_recv:18:EIO 1 ibv_post_recv 'Input/output error'
 }
 
