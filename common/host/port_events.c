@@ -150,7 +150,7 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	for (size_t i = 0; i < FOLDERS; i++)
 		sysfs_names(names[i], NAMES_BYTES, "%s/%s", p->port, folders[i]);
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
-		bool one = port_event_rule(s->event) == PORT_FIRST;
+		bool one = port_event_row(s->event)->rule == PORT_FIRST;
 
 		if ((!one || !has_event(p, s->event)) && has_source(p, s, names))
 			p->found[p->count++].source = s;
@@ -220,7 +220,7 @@ static struct port_change change_of(const struct port_events_counter *k)
 		.before = k->value[0], .after = k->value[1], .unreadable = !k->known[1]};
 	int64_t times = s->times ? s->times : 1;
 
-	if (port_event_rule(s->event) == PORT_LAST) {
+	if (port_event_row(s->event)->rule == PORT_LAST) {
 		to.known = k->known[1] ? PORT_EXACT : PORT_UNREADABLE;
 		to.change = k->known[1] ? k->value[1] : 0;
 		return to;
@@ -286,7 +286,7 @@ void port_events_changes(const struct port_events *p, struct port_changes *to)
 		enum port_event event = p->found[i].source->event;
 		struct port_change one = change_of(&p->found[i]);
 
-		join(&to->event[event], &one, port_event_rule(event));
+		join(&to->event[event], &one, port_event_row(event)->rule);
 		if (one.change <= largest[event])
 			continue;
 		largest[event] = one.change;
