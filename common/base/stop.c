@@ -94,8 +94,7 @@ static const struct timespec *time_left(uint64_t deadline_ns, struct timespec *t
 
 	if (!deadline_ns)
 		return NULL;
-	ts->tv_sec = (time_t)(ns / 1000000000);
-	ts->tv_nsec = (long)(ns % 1000000000);
+	*ts = clock_timespec(ns);
 	return ts;
 }
 

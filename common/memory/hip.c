@@ -198,18 +198,16 @@ static int hip_open(struct gpu **out, const struct gpu_info *info, struct fault 
 
 	if (!g)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating struct gpu");
-	rc = hip_start(&g->hip, f) < 0 ? -1 : 0;
-	if (!rc) {
+	if (hip_start(&g->hip, f) >= 0) {
 		rc = g->hip.hipSetDevice(info->ordinal);
-		if (rc)
-			hip_failed(f, rc, "hipSetDevice(%s)", info->name);
+		if (!rc) {
+			*out = &g->gpu;
+			return 0;
+		}
+		hip_failed(f, rc, "hipSetDevice(%s)", info->name);
 	}
-	if (rc) {
-		hip_close(&g->gpu);
-		return -1;
-	}
-	*out = &g->gpu;
-	return 0;
+	hip_close(&g->gpu);
+	return -1;
 }
 
 static void hip_free(struct memory *m)
