@@ -54,15 +54,6 @@ static bool is_namesake(const char *device, const char *netdev)
 	return strcmp(mine, its) != 0;
 }
 
-/* Look for SOURCE's event among those found so far. */
-static bool has_event(const struct port_events *p, enum port_event event)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (p->found[i].source->event == event)
-			return true;
-	return false;
-}
-
 static size_t ethtool_place(const struct ethtool *e, const char *name)
 {
 	size_t i = 0;
@@ -138,6 +129,7 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 		      const char *pci)
 {
 	char names[FOLDERS][NAMES_BYTES];
+	bool found[PORT_EVENTS] = {false};
 	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
@@ -152,8 +144,10 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
 		bool one = port_event_row(s->event)->rule == PORT_FIRST;
 
-		if ((!one || !has_event(p, s->event)) && has_source(p, s, names))
-			p->found[p->count++].source = s;
+		if ((one && found[s->event]) || !has_source(p, s, names))
+			continue;
+		found[s->event] = true;
+		p->found[p->count++].source = s;
 	}
 	p->age = counters_age(p->port);
 	p->age.read_ns = 0; /* only the lifespan was read */
