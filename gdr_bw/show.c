@@ -67,9 +67,8 @@ static void side_line(const char *who, const struct gdr_side *side, const struct
 		return;
 	}
 	fprintf(out, " %s: %s, distance to %s: %s (%s)", who, e->gpu, e->device,
-		path_class_name(p->class),
-		p->virtual_machine ? "no meaning in a virtual machine"
-				   : path_class_words(p->class));
+		path_row(p->class)->name,
+		p->virtual_machine ? "no meaning in a virtual machine" : path_row(p->class)->words);
 	pci_link_format(&p->nic, nic, sizeof(nic));
 	pci_link_format(&p->gpu, gpu, sizeof(gpu));
 	if (nic[0] || gpu[0])

@@ -131,7 +131,7 @@ static void put_failure(struct subject *s)
 	put(s, "status", "%s", s->x->wc_status);
 	if (s->x->wc_vendor)
 		put(s, "vendor", "0x%x", s->x->wc_vendor);
-	put(s, "class", "%s", p->virtual_machine ? "virtual machine" : path_class_name(p->class));
+	put(s, "class", "%s", p->virtual_machine ? "virtual machine" : path_row(p->class)->name);
 	if (p->iommu[0] && !p->virtual_machine)
 		put(s, "iommu", "%s", p->iommu);
 }

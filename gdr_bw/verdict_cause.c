@@ -97,9 +97,9 @@ void verdict_causes(const struct verdict_way *w, double gbps, struct findings *t
 	const struct path *p = &w->side->path, *narrow = w->narrow ? &w->narrow->path : NULL;
 	bool at_ceiling = narrow && gbps >= w->ceiling_gbps * (AT_CEILING - ROUNDING);
 	const struct pci_link *limit = at_ceiling ? slower_leg(narrow) : NULL;
-	const char *class = p->virtual_machine ? "virtual machine" : path_class_name(p->class);
-	const char *words = p->virtual_machine ? "the PCIe distance has no meaning"
-					       : path_class_words(p->class);
+	const char *class = p->virtual_machine ? "virtual machine" : path_row(p->class)->name;
+	const char *words =
+		p->virtual_machine ? "the PCIe distance has no meaning" : path_row(p->class)->words;
 
 	if (limit)
 		add_link_cause(to, GDR_PCIE_CEILING, narrow, limit, w->ceiling_gbps);

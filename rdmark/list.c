@@ -86,8 +86,8 @@ static void print_gpus(const struct host *h)
 		while ((p = next_device(h, &i)) != NULL) {
 			enum path_class class = path_of(h, p, gpu).class;
 
-			printf("    to %-12s %-7s %s\n", p->device, path_class_name(class),
-			       path_class_words(class));
+			printf("    to %-12s %-7s %s\n", p->device, path_row(class)->name,
+			       path_row(class)->words);
 		}
 	}
 }

@@ -169,7 +169,7 @@ static void end_sentence(char *buf, size_t size)
 /* Write to BUF what failed: the place, the end that reports it, phase, call and errno text. */
 static void format_failure(const struct fault *f, char *buf, size_t size)
 {
-	const char *phase = phase_is_spoken(f->phase) ? phase_words(f->phase) : "";
+	const char *phase = phase_row(f->phase)->spoken ? phase_row(f->phase)->words : "";
 
 	snprintf(buf, size, "%s%s%s%s%s%s%s%s%s%s", f->at[0] ? "at " : "", f->at,
 		 f->at[0] ? ": " : "",

@@ -4,15 +4,11 @@
 #include <string.h>
 
 #define ROW(symbol, stage, spoken, words) {words, STAGE_##stage, PHASE_##spoken},
-static const struct {
-	const char *words;
-	enum stage stage;
-	bool spoken;
-} phases[] = {PHASES(ROW)};
+static const struct phase_row phases[] = {PHASES(ROW)};
 
-const char *phase_words(enum phase phase)
+const struct phase_row *phase_row(enum phase phase)
 {
-	return phases[phase].words;
+	return &phases[phase];
 }
 
 enum phase phase_from(const char *words)
@@ -21,16 +17,6 @@ enum phase phase_from(const char *words)
 		if (strcmp(phases[phase].words, words) == 0)
 			return (enum phase)phase;
 	return PHASE_NONE;
-}
-
-bool phase_is_spoken(enum phase phase)
-{
-	return phases[phase].spoken;
-}
-
-enum stage phase_stage(enum phase phase)
-{
-	return phases[phase].stage;
 }
 
 const char *stage_word(enum stage stage)

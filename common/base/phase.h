@@ -80,14 +80,15 @@ enum phase {
 	PHASES(PHASE_SYMBOL) PHASE_COUNT
 };
 
-/* "judging the results"; "" of PHASE_NONE. Static storage. */
-const char *phase_words(enum phase phase);
+struct phase_row {
+	const char *words; /* "judging the results"; "" of PHASE_NONE */
+	enum stage stage;
+	bool spoken; /* before a fault */
+};
+const struct phase_row *phase_row(enum phase phase);
 
 /* The phase with these WORDS; PHASE_NONE if there is none, as of a peer of another version. */
 enum phase phase_from(const char *words);
-
-bool phase_is_spoken(enum phase phase);
-enum stage phase_stage(enum phase phase);
 
 /* Its word: "command_line", "device", … Static storage. */
 const char *stage_word(enum stage stage);

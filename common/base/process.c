@@ -21,15 +21,12 @@
 
 bool process_measures(const char *name)
 {
-	size_t size = strlen(name);
+	const char *programs = process_programs(), *one;
+	size_t n;
 
-	for (const char *at = process_programs(); *at; at += strspn(at, " ")) {
-		size_t n = strcspn(at, " ");
-
-		if (size == n && strncmp(at, name, n) == 0)
+	while ((one = text_word(&programs, ' ', &n)))
+		if (strlen(name) == n && strncmp(one, name, n) == 0)
 			return true;
-		at += n;
-	}
 	return false;
 }
 

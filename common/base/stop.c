@@ -94,18 +94,8 @@ static const struct timespec *time_left(uint64_t deadline_ns, struct timespec *t
 
 	if (!deadline_ns)
 		return NULL;
-	ts->tv_sec = (time_t)(ns / 1000000000);
-	ts->tv_nsec = (long)(ns % 1000000000);
+	*ts = clock_timespec(ns);
 	return ts;
-}
-
-/* True if one of the caller's descriptors is ready. P[0] is the signalfd. */
-static bool any_ready(const struct pollfd *p, nfds_t n)
-{
-	for (nfds_t i = 1; i < n; i++)
-		if (p[i].revents)
-			return true;
-	return false;
 }
 
 int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_ns, struct fault *f)
@@ -124,7 +114,7 @@ int stop_wait_any(struct stop *s, struct pollfd *p, nfds_t n, uint64_t deadline_
 			if (s->signal)
 				return stop_raise(s, f);
 		}
-		if (ready > 0 && any_ready(p, n))
+		if (ready > (p[0].revents != 0)) /* one of the caller's is, too */
 			return 1;
 		if (ready == 0 && clock_now_ns() >= deadline_ns)
 			return 0;

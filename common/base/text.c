@@ -84,29 +84,33 @@ unsigned text_distance(const char *name, const char *word, size_t size)
 	return row[size];
 }
 
-bool text_is_one_of(const char *names, const char *word, size_t size)
+const char *text_word(const char **list, char separator, size_t *size)
 {
-	for (; *names; names += strcspn(names, " "), names += strspn(names, " ")) {
-		size_t i = 0;
+	const char *word = *list;
 
-		while (i < size && text_same_letter(names[i], word[i]))
-			i++;
-		if (i == size && size && strchr(" ", names[i]))
-			return true;
-	}
-	return false;
+	*size = word ? (size_t)(strchrnul(word, separator) - word) : 0;
+	*list = word && word[*size] ? word + *size + 1 : NULL;
+	return word;
+}
+
+const char *text_word_at(const char *list, uint64_t n, size_t *size)
+{
+	const char *word;
+
+	do
+		word = text_word(&list, '|', size);
+	while (word && n--);
+	return word ? word : "";
 }
 
 const char *text_next(const char **list, char *buf, size_t size)
 {
 	size_t n;
+	const char *word = text_word(list, ',', &n);
 
-	if (!*list)
-		return NULL;
-	n = strcspn(*list, ",");
-	snprintf(buf, size, "%.*s", (int)(n < size ? n : size), *list);
-	*list = (*list)[n] ? *list + n + 1 : NULL;
-	return buf;
+	if (word)
+		snprintf(buf, size, "%.*s", (int)(n < size ? n : size), word);
+	return word ? buf : NULL;
 }
 
 ssize_t text_read_bytes(const char *file, void *buf, size_t size)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -33,8 +34,14 @@ bool text_same_letter(char a, char b);
 #define TEXT_WORD_MAX 40
 unsigned text_distance(const char *name, const char *word, size_t size);
 
-/* True if the first SIZE letters of WORD are one of the NAMES, which blanks separate. */
-bool text_is_one_of(const char *names, const char *word, size_t size);
+/*
+ * The first word of *LIST, which SEPARATOR ends, or the end of the text, and its *SIZE; *LIST becomes the
+ * rest, NULL after the last word. Returns NULL, and 0 as the size: *LIST was NULL.
+ */
+const char *text_word(const char **list, char separator, size_t *size);
+
+/* The word N, from 0, of LIST, "a|b", and its *SIZE; "" and 0: there are not so many. */
+const char *text_word_at(const char *list, uint64_t n, size_t *size);
 
 /*
  * Copy the first of *LIST, texts separated by commas, to BUF, and step to the rest, NULL after the

@@ -68,9 +68,14 @@ static const struct advice removed[] = {
 
 const char *options_instead(const char *name, size_t size)
 {
-	for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++)
-		if (text_is_one_of(removed[i].names, name, size))
-			return removed[i].text;
+	for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++) {
+		const char *names = removed[i].names, *one;
+		size_t n;
+
+		while ((one = text_word(&names, ' ', &n)))
+			if (n == size && options_begins(one, name, size))
+				return removed[i].text;
+	}
 	return NULL;
 }
 
@@ -131,9 +136,12 @@ int options_refuse_missing(const struct option_row *row, struct fault *f)
  */
 static bool refuse_perftest(char letter, const char *word, size_t size, bool whole, struct fault *f)
 {
-	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++)
-		for (const char *name = advices[i].names; *name; name += strspn(name, " ")) {
-			size_t n = strcspn(name, " =");
+	for (size_t i = 0; i < sizeof(advices) / sizeof(advices[0]); i++) {
+		const char *names = advices[i].names, *name;
+		size_t n;
+
+		while ((name = text_word(&names, ' ', &n))) {
+			n = strcspn(name, " =");
 			char own = name[n] == '=' ? name[n + 1] : '\0';
 
 			if (letter ? own == letter
@@ -144,8 +152,8 @@ static bool refuse_perftest(char letter, const char *word, size_t size, bool who
 					    own ? "-" : "", &own, own ? "/" : "", (int)n, name);
 				return true;
 			}
-			name += strcspn(name, " ");
 		}
+	}
 	return false;
 }
 

@@ -51,16 +51,14 @@ int options_check_text(const struct option_row *row, const char *text, struct fa
 
 static int parse_choice(const char *words, const char *text, uint64_t *value)
 {
-	uint64_t index = 0;
+	const char *word;
+	size_t n;
 
-	for (const char *w = words; w; w = strchr(w, '|'), w = w ? w + 1 : NULL, index++) {
-		size_t len = strcspn(w, "|");
-
-		if (strlen(text) == len && strncasecmp(w, text, len) == 0) {
-			*value = index;
+	for (uint64_t i = 0; (word = text_word(&words, '|', &n)); i++)
+		if (strlen(text) == n && strncasecmp(word, text, n) == 0) {
+			*value = i;
 			return 0;
 		}
-	}
 	return -EINVAL;
 }
 
@@ -177,7 +175,8 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,
 				 size_t size)
 {
-	const char *word = row->value;
+	const char *word;
+	size_t n;
 
 	if (value == EXPERIMENT_AUTO && row->kind != OPTION_NODE)
 		snprintf(buf, size, "auto");
@@ -192,9 +191,8 @@ const char *options_format_value(const struct option_row *row, uint64_t value, c
 	else if (row->kind == OPTION_NODE && (int64_t)value < 0)
 		snprintf(buf, size, "%s", (int64_t)value == PIN_AUTO ? "auto" : "none");
 	else if (row->kind == OPTION_CHOICE) {
-		for (; value && (word = strchr(word, '|')); value--)
-			word++;
-		snprintf(buf, size, "%.*s", word ? (int)strcspn(word, "|") : 0, word ? word : "");
+		word = text_word_at(row->value, value, &n);
+		snprintf(buf, size, "%.*s", (int)n, word);
 	} else
 		snprintf(buf, size, "%" PRIu64, value);
 	return buf;

@@ -180,11 +180,8 @@ void endpoint_agreed(struct endpoint *ep)
 	struct experiment *e = &ep->options->experiment;
 	uint64_t max = ep->largest_bytes;
 
-	for (unsigned i = 0; i < ep->rails; i++) {
-		const struct transport *over = experiment_transport(e);
-
-		max = transport_max_bytes(over, ep->rail[i].route.mtu_bytes, max);
-	}
+	for (unsigned i = 0; i < ep->rails; i++)
+		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes, max);
 	fit_reads(ep);
 	set_largest(ep, max);
 	endpoint_use_size(ep, 0);

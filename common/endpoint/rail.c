@@ -127,14 +127,12 @@ int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p)
 		fault_raise(ep->fault, FAULT_USAGE, 0,
 			    "-x/--gid-index %u: %s port %u has only %d GIDs", (unsigned)index,
 			    p->device, p->port, p->port_attr.gid_tbl_len);
-		fault_fix(ep->fault, "use 0 to %d, or omit -x", p->port_attr.gid_tbl_len - 1);
-	} else {
-		fault_raise(ep->fault, FAULT_USAGE, 0,
-			    "-x/--gid-index %u: the GID of %s port %u at that index is empty",
-			    (unsigned)index, p->device, p->port);
-		fault_fix(ep->fault, "give an index that `rdmark list` shows, or omit -x");
+		return fault_fix(ep->fault, "use 0 to %d, or omit -x",
+				 p->port_attr.gid_tbl_len - 1);
 	}
-	return -1;
+	return fault_usage(ep->fault, "give an index that `rdmark list` shows, or omit -x",
+			   "-x/--gid-index %u: the GID of %s port %u at that index is empty",
+			   (unsigned)index, p->device, p->port);
 }
 
 /* The GID that -x names; NULL with the fault raised if that index is empty. */

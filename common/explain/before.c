@@ -330,8 +330,8 @@ static void check_distance(const struct gpus *g, const struct hca_list *list, st
 	FINDING_OF_HOST(to, FINDING_GPU_FAR, FINDING_NOTE, FINDING_WORD("which", which),
 			FINDING_WORD("gpu", g->nvidia.gpu[farthest]),
 			FINDING_WORD("port", list->port[port].device),
-			FINDING_WORD("how", path_class_words(worst)),
-			FINDING_WORD("class", path_class_name(worst)));
+			FINDING_WORD("how", path_row(worst)->words),
+			FINDING_WORD("class", path_row(worst)->name));
 }
 
 void explain_gpus(const struct gpus *g, const struct hca_list *list, struct findings *to)

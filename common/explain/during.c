@@ -14,8 +14,8 @@ static enum finding_level level_of(double share)
 /* What END counted of EVENT, as a value of a finding. */
 static struct finding_value counted(const struct run_end *end, enum port_event event)
 {
-	return (struct finding_value)FINDING_NUMBER(port_event_name(event), end->event[event],
-						    port_event_unit(event));
+	return (struct finding_value)FINDING_NUMBER(port_event_row(event)->name, end->event[event],
+						    port_event_row(event)->unit);
 }
 
 /*

@@ -16,27 +16,16 @@
 
 /*
  * What the kernel fills. It writes as many statistics as there are by then, whatever the caller has
- * room for: pages that must not be touched follow those of the most that are believed.
+ * room for: there is room for the most that are believed. NULL: none, with errno.
  */
-struct answer {
-	void *at;
-	size_t bytes, mapped;
-};
+#define ANSWER_BYTES (4096 + (size_t)STATISTICS_MAX * ETH_GSTRING_LEN)
 
-static int answer_make(struct answer *a, size_t bytes)
+static void *map_answer(void)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, ANSWER_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	a->bytes = (bytes + page - 1) / page * page;
-	a->mapped = a->bytes + (size_t)STATISTICS_MAX * ETH_GSTRING_LEN;
-	a->at = mmap(NULL, a->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		     0);
-	if (a->at == MAP_FAILED)
-		return -errno;
-	if (mprotect(a->at, a->bytes, PROT_READ | PROT_WRITE) == 0)
-		return 0;
-	munmap(a->at, a->mapped);
-	return -errno;
+	return at == MAP_FAILED ? NULL : at;
 }
 
 /* Ask for what the command at WHAT says, which is also where the answer goes. */
@@ -86,14 +75,12 @@ static int find_names(struct ethtool *e)
 {
 	int count = count_statistics(e->netdev), rc;
 	struct ethtool_gstrings *names;
-	struct answer a;
 
 	if (count < 0)
 		return count;
-	rc = answer_make(&a, sizeof(*names) + (size_t)count * ETH_GSTRING_LEN);
-	if (rc)
-		return rc;
-	names = a.at;
+	names = map_answer();
+	if (!names)
+		return -errno;
 	names->cmd = ETHTOOL_GSTRINGS;
 	names->string_set = ETH_SS_STATS;
 	names->len = (uint32_t)count;
@@ -104,19 +91,17 @@ static int find_names(struct ethtool *e)
 		note_name(e, (const char *)names->data + (size_t)i * ETH_GSTRING_LEN,
 			  ETH_GSTRING_LEN, i);
 	e->statistics = (uint32_t)count;
-	munmap(a.at, a.mapped);
+	munmap(names, ANSWER_BYTES);
 	return rc;
 }
 
 int ethtool_read(const struct ethtool *e, uint64_t *value)
 {
-	struct ethtool_stats *all;
-	struct answer a;
-	int rc = answer_make(&a, sizeof(*all) + (size_t)e->statistics * sizeof(uint64_t));
+	struct ethtool_stats *all = map_answer();
+	int rc;
 
-	if (rc)
-		return rc;
-	all = a.at;
+	if (!all)
+		return -errno;
 	all->cmd = ETHTOOL_GSTATS;
 	all->n_stats = e->statistics;
 	rc = ask(e->netdev, all);
@@ -125,7 +110,7 @@ int ethtool_read(const struct ethtool *e, uint64_t *value)
 	for (size_t i = 0; !rc && i < e->names; i++)
 		if (e->at[i] < e->statistics)
 			value[i] = all->data[e->at[i]];
-	munmap(a.at, a.mapped);
+	munmap(all, ANSWER_BYTES);
 	return rc;
 }
 

@@ -300,9 +300,7 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 	p->ceiling_read_gbps = path_ceiling(p, true);
 }
 
-static const struct {
-	const char *name, *words;
-} classes[PATH_CLASSES] = {
+static const struct path_row classes[PATH_CLASSES] = {
 	[PATH_PIX] = {"PIX", "through one PCIe switch at most"},
 	[PATH_PXB] = {"PXB", "through several PCIe switches"},
 	[PATH_PHB] = {"PHB", "through a PCIe host bridge"},
@@ -311,12 +309,7 @@ static const struct {
 	[PATH_UNKNOWN] = {"unknown", "unknown"},
 };
 
-const char *path_class_name(enum path_class c)
+const struct path_row *path_row(enum path_class c)
 {
-	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].name;
-}
-
-const char *path_class_words(enum path_class c)
-{
-	return classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN].words;
+	return &classes[(unsigned)c < PATH_CLASSES ? c : PATH_UNKNOWN];
 }

@@ -59,6 +59,7 @@ void path_find(const struct path_tree *t, const char *nic, const char *gpu, stru
 /* The distance between these devices alone, at no cost. Never fails. */
 enum path_class path_classify(const struct path_tree *t, const char *nic, const char *gpu);
 
-const char *path_class_name(enum path_class c); /* "PIX"; "unknown" */
-/* As words: "through one PCIe switch at most". */
-const char *path_class_words(enum path_class c);
+struct path_row {
+	const char *name, *words; /* "PIX"; "through one PCIe switch at most" */
+};
+const struct path_row *path_row(enum path_class c);

@@ -10,12 +10,6 @@
 
 #include "base/text.h"
 
-static void store_cpus(struct pin *p, const struct sysfs_set *cpus)
-{
-	sysfs_set_format(cpus, p->cpus, sizeof(p->cpus));
-	p->cpu_count = sysfs_set_count(cpus);
-}
-
 /*
  * Read the CPUs of NODE. A kernel without NUMA has only node 0, with all CPUs. Returns 0 or -errno.
  */
@@ -193,7 +187,7 @@ int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 	p->node = -1;
 	errnum = sched_getaffinity(0, sizeof(cpus), cpus.mask) ? errno : 0;
 	before = cpus;
-	store_cpus(p, &cpus);
+	sysfs_set_format(&cpus, p->cpus, sizeof(p->cpus));
 	if (wanted == PIN_NONE || (wanted == PIN_AUTO && node < 0)) {
 		text_add(p->reason, sizeof(p->reason), "not pinned: %s",
 			 wanted == PIN_NONE ? "--numa none" : "the NIC's NUMA node is unknown");
@@ -208,7 +202,7 @@ int pin_thread(struct pin *p, int wanted, int nic_node, struct fault *f)
 	}
 	p->node = node;
 	p->before = before;
-	store_cpus(p, &cpus);
+	sysfs_set_format(&cpus, p->cpus, sizeof(p->cpus));
 	if (wanted == PIN_AUTO)
 		text_add(p->reason, sizeof(p->reason), "the NIC's node");
 	else

@@ -29,7 +29,6 @@
 struct pin {
 	int node;         /* the chosen node, -1: not pinned */
 	char cpus[128];   /* the thread's CPUs as a list, "0-15,32-47"; cut with "…" if longer */
-	int cpu_count;    /* 0: unknown */
 	char reason[160]; /* "the NIC's node", "--numa 1", "not pinned: --numa none", … */
 	struct sysfs_set before; /* the thread's previous CPUs; empty if they did not change */
 };

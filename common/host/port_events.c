@@ -54,15 +54,6 @@ static bool is_namesake(const char *device, const char *netdev)
 	return strcmp(mine, its) != 0;
 }
 
-/* Look for SOURCE's event among those found so far. */
-static bool has_event(const struct port_events *p, enum port_event event)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (p->found[i].source->event == event)
-			return true;
-	return false;
-}
-
 static size_t ethtool_place(const struct ethtool *e, const char *name)
 {
 	size_t i = 0;
@@ -138,6 +129,7 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 		      const char *pci)
 {
 	char names[FOLDERS][NAMES_BYTES];
+	bool found[PORT_EVENTS] = {false};
 	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
@@ -150,10 +142,12 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	for (size_t i = 0; i < FOLDERS; i++)
 		sysfs_names(names[i], NAMES_BYTES, "%s/%s", p->port, folders[i]);
 	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
-		bool one = port_event_rule(s->event) == PORT_FIRST;
+		bool one = port_event_row(s->event)->rule == PORT_FIRST;
 
-		if ((!one || !has_event(p, s->event)) && has_source(p, s, names))
-			p->found[p->count++].source = s;
+		if ((one && found[s->event]) || !has_source(p, s, names))
+			continue;
+		found[s->event] = true;
+		p->found[p->count++].source = s;
 	}
 	p->age = counters_age(p->port);
 	p->age.read_ns = 0; /* only the lifespan was read */
@@ -220,7 +214,7 @@ static struct port_change change_of(const struct port_events_counter *k)
 		.before = k->value[0], .after = k->value[1], .unreadable = !k->known[1]};
 	int64_t times = s->times ? s->times : 1;
 
-	if (port_event_rule(s->event) == PORT_LAST) {
+	if (port_event_row(s->event)->rule == PORT_LAST) {
 		to.known = k->known[1] ? PORT_EXACT : PORT_UNREADABLE;
 		to.change = k->known[1] ? k->value[1] : 0;
 		return to;
@@ -286,7 +280,7 @@ void port_events_changes(const struct port_events *p, struct port_changes *to)
 		enum port_event event = p->found[i].source->event;
 		struct port_change one = change_of(&p->found[i]);
 
-		join(&to->event[event], &one, port_event_rule(event));
+		join(&to->event[event], &one, port_event_row(event)->rule);
 		if (one.change <= largest[event])
 			continue;
 		largest[event] = one.change;

@@ -44,9 +44,19 @@ struct port_snapshot {
 	struct port_changes port[PORT_EVENTS_PORTS];
 };
 
-/* "loss_naks"; and "us", "bytes", "percent", "s", "ticks" or "". */
-const char *port_event_name(enum port_event event);
-const char *port_event_unit(enum port_event event);
+/* How an event comes of several counters of one port. */
+enum port_rule {
+	PORT_FIRST,   /* they are the same: the first that there is */
+	PORT_SUM,     /* they are parts */
+	PORT_LARGEST, /* they overlap */
+	PORT_LAST     /* a gauge: its value at the end */
+};
+
+struct port_event_row {
+	const char *name, *unit; /* "loss_naks"; and "us", "bytes", "percent", "s", "ticks" or "" */
+	enum port_rule rule;
+};
+const struct port_event_row *port_event_row(enum port_event event);
 
 /* The event of that name; PORT_EVENTS: there is none. */
 enum port_event port_event_find(const char *name);
@@ -54,9 +64,10 @@ enum port_event port_event_find(const char *name);
 /* EVENT's counter that is called NAME by some driver; NULL: there is none. */
 const char *port_event_own(enum port_event event, const char *name);
 
-/* "exact", "not_counted"; for a user: "this driver does not count it". */
-const char *port_known_name(enum port_known known);
-const char *port_known_text(enum port_known known);
+struct port_known_row {
+	const char *name, *text; /* "not_counted"; for a user: "this driver does not count it" */
+};
+const struct port_known_row *port_known_row(enum port_known known);
 /* The kind of that name; PORT_KNOWN_KINDS: there is none. */
 enum port_known port_known_find(const char *name);
 

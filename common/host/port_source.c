@@ -4,10 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *unit;
-	enum port_rule rule;
-} port_events[PORT_EVENTS] = {
+static const struct port_event_row port_events[PORT_EVENTS] = {
 #define PORT_EVENT(symbol, name, unit, rule) {name, unit, rule},
 #include "host/port_events.def"
 #undef PORT_EVENT
@@ -153,9 +150,7 @@ static const struct port_source sources[] = {
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
-static const struct {
-	const char *name, *text;
-} known_names[PORT_KNOWN_KINDS] = {
+static const struct port_known_row known_names[PORT_KNOWN_KINDS] = {
 #define PORT_KNOWN(symbol, name, text) {name, text},
 #include "host/port_events.def"
 #undef PORT_KNOWN
@@ -166,19 +161,9 @@ const struct port_source *port_source(size_t n)
 	return n < SOURCES ? &sources[n] : NULL;
 }
 
-enum port_rule port_event_rule(enum port_event event)
+const struct port_event_row *port_event_row(enum port_event event)
 {
-	return port_events[event].rule;
-}
-
-const char *port_event_name(enum port_event event)
-{
-	return port_events[event].name;
-}
-
-const char *port_event_unit(enum port_event event)
-{
-	return port_events[event].unit;
+	return &port_events[event];
 }
 
 enum port_event port_event_find(const char *name)
@@ -206,14 +191,9 @@ const char *port_event_own(enum port_event event, const char *name)
 	return s ? s->name : NULL;
 }
 
-const char *port_known_name(enum port_known known)
+const struct port_known_row *port_known_row(enum port_known known)
 {
-	return known_names[known].name;
-}
-
-const char *port_known_text(enum port_known known)
-{
-	return known_names[known].text;
+	return &known_names[known];
 }
 
 enum port_known port_known_find(const char *name)
@@ -228,7 +208,7 @@ enum port_known port_known_find(const char *name)
 struct port_change port_snapshot_event(const struct port_snapshot *s, enum port_event event)
 {
 	struct port_change all = s->ports ? s->port[0].event[event] : (struct port_change){0};
-	bool sums = port_event_rule(event) < PORT_LARGEST;
+	bool sums = port_event_row(event)->rule < PORT_LARGEST;
 
 	for (unsigned i = 1; i < s->ports; i++) {
 		const struct port_change *c = &s->port[i].event[event];

@@ -27,13 +27,3 @@ struct port_source {
 
 /* The Nth of all, in order of preference; NULL: there are not so many. */
 const struct port_source *port_source(size_t n);
-
-/* How an event comes of several counters of one port. */
-enum port_rule {
-	PORT_FIRST,   /* they are the same: the first that there is */
-	PORT_SUM,     /* they are parts */
-	PORT_LARGEST, /* they overlap */
-	PORT_LAST     /* a gauge: its value at the end */
-};
-
-enum port_rule port_event_rule(enum port_event event);

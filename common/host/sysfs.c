@@ -16,7 +16,21 @@
 #include "base/text.h"
 
 #define ELLIPSIS     "…"
-#define FORMAT_AT(n) __attribute__((format(printf, n, 0)))
+
+/*
+ * Let FULL, an array of PATH_BYTES, be the PATH (printf) below the root. One that is too long for the
+ * kernel is left so long that the kernel says so.
+ */
+#define PATH_BYTES (PATH_MAX + 1)
+#define FORMAT_PATH(full, path)                                          \
+	do {                                                             \
+		size_t used = start_path(full);                          \
+		va_list ap;                                              \
+                                                                         \
+		va_start(ap, path);                                      \
+		vsnprintf((full) + used, sizeof(full) - used, path, ap); \
+		va_end(ap);                                              \
+	} while (0)
 
 const char *sysfs_root(void)
 {
@@ -30,36 +44,19 @@ bool sysfs_is_made_up(void)
 	return strcmp(sysfs_root(), "/sys") != 0;
 }
 
-static FORMAT_AT(2) int format_path(char full[PATH_MAX], const char *path, va_list ap)
+static size_t start_path(char full[PATH_BYTES])
 {
-	int used = snprintf(full, PATH_MAX, "%s/", sysfs_root());
-	int more;
-
-	if (used >= PATH_MAX)
-		return -ENAMETOOLONG;
-	more = vsnprintf(full + used, (size_t)(PATH_MAX - used), path, ap);
-	return more < 0 || more >= PATH_MAX - used ? -ENAMETOOLONG : 0;
+	full[0] = '\0';
+	text_add(full, PATH_BYTES, "%s/", sysfs_root());
+	return strlen(full);
 }
 
 bool sysfs_exists(const char *path, ...)
 {
-	char full[PATH_MAX];
-	va_list ap;
-	int rc;
+	char full[PATH_BYTES];
 
-	va_start(ap, path);
-	rc = format_path(full, path, ap);
-	va_end(ap);
-	return !rc && access(full, F_OK) == 0;
-}
-
-/* Read up to SIZE bytes, not terminated. Returns their number or -errno. */
-static FORMAT_AT(3) ssize_t read_attribute(void *buf, size_t size, const char *path, va_list ap)
-{
-	char full[PATH_MAX];
-	int rc = format_path(full, path, ap);
-
-	return rc ? rc : text_read_bytes(full, buf, size);
+	FORMAT_PATH(full, path);
+	return access(full, F_OK) == 0;
 }
 
 /* Terminate the line of LEN bytes in BUF, without trailing blanks. Bytes that are not printable
@@ -75,7 +72,7 @@ static void clean_text(char *buf, size_t len)
 }
 
 /* Like sysfs_read(), but return -E2BIG, with BUF filled, if the first line does not fit. */
-static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_list ap)
+static int read_line(char *buf, size_t size, const char *full)
 {
 	const char *newline;
 	ssize_t got;
@@ -83,7 +80,7 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 
 	if (!size)
 		return -EINVAL;
-	got = read_attribute(buf, size, path, ap);
+	got = text_read_bytes(full, buf, size);
 	buf[got > 0 && (size_t)got < size ? (size_t)got : size - 1] = '\0';
 	if (got <= 0) {
 		buf[0] = '\0';
@@ -97,37 +94,31 @@ static FORMAT_AT(3) int read_line(char *buf, size_t size, const char *path, va_l
 
 int sysfs_read(char *buf, size_t size, const char *path, ...)
 {
-	va_list ap;
+	char full[PATH_BYTES];
 	int rc;
 
-	va_start(ap, path);
-	rc = read_line(buf, size, path, ap);
-	va_end(ap);
+	FORMAT_PATH(full, path);
+	rc = read_line(buf, size, full);
 	return rc == -E2BIG ? 0 : rc;
 }
 
 ssize_t sysfs_read_raw(void *buf, size_t size, const char *path, ...)
 {
-	va_list ap;
-	ssize_t got;
+	char full[PATH_BYTES];
 
-	va_start(ap, path);
-	got = read_attribute(buf, size, path, ap);
-	va_end(ap);
-	return got;
+	FORMAT_PATH(full, path);
+	return text_read_bytes(full, buf, size);
 }
 
 int sysfs_read_int(int64_t *value, const char *path, ...)
 {
-	char text[64], *end;
+	char full[PATH_BYTES], text[64], *end;
 	const char *digits;
 	long long v;
-	va_list ap;
 	int rc;
 
-	va_start(ap, path);
-	rc = read_line(text, sizeof(text), path, ap);
-	va_end(ap);
+	FORMAT_PATH(full, path);
+	rc = read_line(text, sizeof(text), full);
 	if (rc)
 		return rc == -E2BIG ? -EINVAL : rc;
 	digits = text + (text[0] == '-');
@@ -170,14 +161,12 @@ static int parse_list(const char *at, struct sysfs_set *set)
 
 int sysfs_read_set(struct sysfs_set *set, const char *path, ...)
 {
-	char text[16384];
-	va_list ap;
+	char full[PATH_BYTES], text[16384];
 	int rc;
 
 	memset(set, 0, sizeof(*set));
-	va_start(ap, path);
-	rc = read_line(text, sizeof(text), path, ap);
-	va_end(ap);
+	FORMAT_PATH(full, path);
+	rc = read_line(text, sizeof(text), full);
 	if (!rc)
 		rc = parse_list(text, set);
 	if (rc)
@@ -187,18 +176,12 @@ int sysfs_read_set(struct sysfs_set *set, const char *path, ...)
 
 int sysfs_resolve(char *buf, size_t size, const char *path, ...)
 {
-	char full[PATH_MAX], real[PATH_MAX];
-	va_list ap;
-	int rc;
+	char full[PATH_BYTES], real[PATH_MAX];
 
 	if (!size)
 		return -EINVAL;
 	buf[0] = '\0';
-	va_start(ap, path);
-	rc = format_path(full, path, ap);
-	va_end(ap);
-	if (rc)
-		return rc;
+	FORMAT_PATH(full, path);
 	if (!realpath(full, real))
 		return -errno;
 	if (strlen(real) >= size)
@@ -287,19 +270,16 @@ static int find_next_entry(int fd, const char *last, char next[NAME_MAX + 1])
 int sysfs_names(char *names, size_t size, const char *path, ...)
 {
 	_Alignas(struct dirent64) char some[4096];
-	char full[PATH_MAX], *to = names;
+	char full[PATH_BYTES], *to = names;
 	const struct dirent64 *e;
-	va_list ap;
 	ssize_t n;
-	int rc, fd;
+	int fd;
 
 	*to = '\0';
-	va_start(ap, path);
-	rc = format_path(full, path, ap);
-	va_end(ap);
-	fd = rc ? -1 : open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FORMAT_PATH(full, path);
+	fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return rc ? rc : -errno;
+		return -errno;
 	while ((n = syscall(SYS_getdents64, fd, some, sizeof(some))) > 0)
 		for (ssize_t at = 0; at < n; at += e->d_reclen) {
 			e = (const struct dirent64 *)(some + at);
@@ -315,16 +295,11 @@ int sysfs_names(char *names, size_t size, const char *path, ...)
 
 int sysfs_name(char name[SYSFS_NAME], unsigned nth, const char *path, ...)
 {
-	char full[PATH_MAX], last[NAME_MAX + 1], next[NAME_MAX + 1] = "";
-	va_list ap;
-	int rc, fd;
+	char full[PATH_BYTES], last[NAME_MAX + 1], next[NAME_MAX + 1] = "";
+	int rc = 0, fd;
 
 	name[0] = '\0';
-	va_start(ap, path);
-	rc = format_path(full, path, ap);
-	va_end(ap);
-	if (rc)
-		return rc;
+	FORMAT_PATH(full, path);
 	fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

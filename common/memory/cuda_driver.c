@@ -5,15 +5,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "finding/why.h"
 #include "host/sysfs.h"
-
-#define NEEDED(function)   {#function, offsetof(struct cuda_driver, function), true},
-#define OPTIONAL(function) {#function, offsetof(struct cuda_driver, function), false},
+#include "memory/vendors.h"
 
 /* The file that the loader opened; CUDA_LIBRARY if that is not known. */
 static const char *library_file(void *library)
@@ -25,33 +22,23 @@ static const char *library_file(void *library)
 	return map->l_name;
 }
 
-static void store_symbol(struct cuda_driver *cu, size_t offset, void *symbol)
-{
-	memcpy((char *)cu + offset, &symbol, sizeof(symbol));
-}
-
 /* Store the addresses of all functions in CU. Returns the first that is needed and missing, or
  * NULL. */
 static const char *look_up_driver(struct cuda_driver *cu, void *library)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-		bool needed;
-	} entry[] = {CUDA_ENTRIES(NEEDED) CUDA_OPTIONAL_ENTRIES(OPTIONAL)};
 	const char *missing = NULL;
 
-	for (size_t i = 0; i < sizeof(entry) / sizeof(entry[0]); i++) {
-		void *symbol = dlsym(library, entry[i].name);
-
-		store_symbol(cu, entry[i].offset, symbol);
-		if (!symbol && entry[i].needed && !missing)
-			missing = entry[i].name;
-	}
+#define OPTIONAL(function) vendor_look_up(library, #function, &cu->function);
+#define NEEDED(function)                                             \
+	if (!vendor_look_up(library, #function, &cu->function) && !missing) \
+		missing = #function;
+	CUDA_ENTRIES(NEEDED)
+	CUDA_OPTIONAL_ENTRIES(OPTIONAL)
+#undef NEEDED
+#undef OPTIONAL
 	/* older drivers only have the function that does not know MIG instances */
 	if (!cu->cuDeviceGetUuid_v2)
-		store_symbol(cu, offsetof(struct cuda_driver, cuDeviceGetUuid_v2),
-			     dlsym(library, "cuDeviceGetUuid"));
+		vendor_look_up(library, "cuDeviceGetUuid", &cu->cuDeviceGetUuid_v2);
 	return missing;
 }
 

@@ -62,22 +62,13 @@ static struct hip_gpu *hip(struct gpu *g)
 #define HIP_CALL(g, function, ...) \
 	(hip(g)->hip.hipSetDevice((g)->info.ordinal) ?: hip(g)->hip.function(__VA_ARGS__))
 
-/* Look up FUNCTION of LIBRARY; false if it has none. */
-static bool look_up(void *library, const char *function, void *entry)
-{
-	void *symbol = library ? dlsym(library, function) : NULL;
-
-	memcpy(entry, &symbol, sizeof(symbol));
-	return symbol != NULL;
-}
-
 /* HSA's part, which may be missing: then there are no dma-bufs. */
 static void start_hsa(struct hip_driver *d)
 {
 	void *library = dlopen(HSA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	bool known = true, exports = false;
 
-#define LOOK_UP(function) known = look_up(library, #function, &d->function) && known;
+#define LOOK_UP(function) known = vendor_look_up(library, #function, &d->function) && known;
 	HSA_ENTRIES(LOOK_UP)
 #undef LOOK_UP
 	d->exports_dmabuf = known && d->hsa_init() == 0 &&
@@ -113,7 +104,7 @@ static int hip_start(struct hip_driver *d, struct fault *f)
 	if (!library)
 		return raise_no_library(f);
 #define LOOK_UP(function)                               \
-	if (!look_up(library, #function, &d->function)) \
+	if (!vendor_look_up(library, #function, &d->function)) \
 		missing = #function;
 	HIP_ENTRIES(LOOK_UP)
 #undef LOOK_UP
@@ -122,7 +113,7 @@ static int hip_start(struct hip_driver *d, struct fault *f)
 		fault_cause(f, "The file is not AMD's library, or it is older than ROCm 5.1");
 		return fault_fix(f, "install ROCm 5.2 or newer; check LD_LIBRARY_PATH");
 	}
-	look_up(library, "hipMemGetHandleForAddressRange", &d->hipMemGetHandleForAddressRange);
+	vendor_look_up(library, "hipMemGetHandleForAddressRange", &d->hipMemGetHandleForAddressRange);
 	rc = d->hipInit(0);
 	if (!rc)
 		rc = d->hipGetDeviceCount(&count);
@@ -207,18 +198,16 @@ static int hip_open(struct gpu **out, const struct gpu_info *info, struct fault 
 
 	if (!g)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "allocating struct gpu");
-	rc = hip_start(&g->hip, f) < 0 ? -1 : 0;
-	if (!rc) {
+	if (hip_start(&g->hip, f) >= 0) {
 		rc = g->hip.hipSetDevice(info->ordinal);
-		if (rc)
-			hip_failed(f, rc, "hipSetDevice(%s)", info->name);
+		if (!rc) {
+			*out = &g->gpu;
+			return 0;
+		}
+		hip_failed(f, rc, "hipSetDevice(%s)", info->name);
 	}
-	if (rc) {
-		hip_close(&g->gpu);
-		return -1;
-	}
-	*out = &g->gpu;
-	return 0;
+	hip_close(&g->gpu);
+	return -1;
 }
 
 static void hip_free(struct memory *m)

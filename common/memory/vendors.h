@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <dlfcn.h>
+#include <string.h>
+
 #include "memory/memory.h"
 
 /* clang-format off */
@@ -16,3 +19,12 @@
 #define MEMORY_VENDOR_DECLARATION(name) const struct memory_ops *memory_##name(void);
 
 MEMORY_VENDORS(MEMORY_VENDOR_DECLARATION)
+
+/* For these files: look up FUNCTION of LIBRARY (NULL: none) for *ENTRY; false if it has none. */
+static inline bool vendor_look_up(void *library, const char *function, void *entry)
+{
+	void *symbol = library ? dlsym(library, function) : NULL;
+
+	memcpy(entry, &symbol, sizeof(symbol));
+	return symbol != NULL;
+}

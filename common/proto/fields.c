@@ -59,23 +59,10 @@ const char *field_name(const struct field *row, char *buf, size_t size)
 	return buf;
 }
 
-/* The word of ROW for VALUE, or what is behind the last one: "", and its length in SIZE. */
-static const char *word_at(const struct field *row, uint64_t value, size_t *size)
-{
-	const char *word = row->words;
-
-	for (; value && *word; value--) {
-		word += strcspn(word, "|");
-		word += *word == '|';
-	}
-	*size = strcspn(word, "|");
-	return word;
-}
-
 const char *field_word(const struct field *row, uint64_t value, char *buf, size_t size)
 {
 	size_t length;
-	const char *word = word_at(row, value, &length);
+	const char *word = text_word_at(row->words, value, &length);
 
 	snprintf(buf, size, "%.*s", (int)length, word);
 	return buf;
@@ -143,7 +130,7 @@ static json_t *value_json(const struct field *row, const void *at)
 	case FIELD_UNSIGNED:
 		if (!row->words)
 			break;
-		word = word_at(row, load_uint(at, row->size), &length);
+		word = text_word_at(row->words, load_uint(at, row->size), &length);
 		return json_stringn(word, length);
 	}
 	return json_integer((json_int_t)load_uint(at, row->size));
@@ -191,16 +178,14 @@ static int store_integer(const struct field *row, void *at, json_int_t v)
 
 static int store_word(const struct field *row, void *at, const char *word)
 {
-	const char *known = row->words;
-	size_t length = strlen(word), n;
+	const char *words = row->words, *known;
+	size_t n;
 
-	for (uint64_t v = 0; known; v++, known = known[n] ? known + n + 1 : NULL) {
-		n = strcspn(known, "|");
-		if (n != length || memcmp(known, word, n) != 0)
-			continue;
-		store_uint(at, row->size, v);
-		return 0;
-	}
+	for (uint64_t v = 0; (known = text_word(&words, '|', &n)); v++)
+		if (strlen(word) == n && memcmp(known, word, n) == 0) {
+			store_uint(at, row->size, v);
+			return 0;
+		}
 	return -1;
 }
 
@@ -238,14 +223,13 @@ static bool is_of_form(const char *text, const char *form, size_t size)
 
 static int store_text(const struct field *row, char *at, const char *text)
 {
-	const char *form = row->form;
+	const char *forms = row->form, *form;
+	size_t n;
 
 	text_copy(at, row->size, text);
-	for (size_t n; form; form = form[n] ? form + n + 1 : NULL) {
-		n = strcspn(form, "|");
+	while ((form = text_word(&forms, '|', &n)))
 		if (is_of_form(at, form, n))
 			return 0;
-	}
 	return row->form ? -1 : 0;
 }
 

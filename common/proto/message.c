@@ -97,9 +97,10 @@ static const struct fields error_table = FIELDS(error_rows, NULL);
 
 json_t *message_fault_json(const struct fault *f)
 {
-	json_t *to = json_pack("{s:s, s:i, s:s, s:s}", "code", fault_code_name(f->code),
-			       "exit_status", fault_exit_status(f), "stage",
-			       stage_word(phase_stage(f->phase)), "phase", phase_words(f->phase));
+	json_t *to =
+		json_pack("{s:s, s:i, s:s, s:s}", "code", fault_code_name(f->code), "exit_status",
+			  fault_exit_status(f), "stage", stage_word(phase_row(f->phase)->stage),
+			  "phase", phase_row(f->phase)->words);
 	char text[2048];
 
 	fault_format(f, text, sizeof(text));
@@ -138,7 +139,7 @@ int message_raise(const json_t *m, struct fault *f)
 	f->phase = phase_from(json_text_at(m, "phase"));
 	/* A usage error, an interruption, and what was compared while agreeing, is one of both ends. */
 	if (strcmp(code, fault_code_name(FAULT_UNAVAILABLE)) == 0 &&
-	    phase_stage(f->phase) == STAGE_AGREE)
+	    phase_row(f->phase)->stage == STAGE_AGREE)
 		f->code = FAULT_UNAVAILABLE;
 	if (strcmp(code, fault_code_name(FAULT_USAGE)) == 0)
 		f->code = FAULT_USAGE;

@@ -279,19 +279,16 @@ static int decode_message(struct oob *o, json_t **message, struct fault *f)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "reading a message of %s", o->peer);
 	}
 	if (!json_is_object(top)) {
-		json_decref(top);
-		return fault_raise(f, FAULT_PEER, 0,
-				   "%s sent a message that is not a JSON object: %s", o->peer,
-				   top ? "wrong type" : error.text);
+		fault_raise(f, FAULT_PEER, 0, "%s sent a message that is not a JSON object: %s",
+			    o->peer, top ? "wrong type" : error.text);
+	} else if (!check_rate(o, top, f)) {
+		o->received++;
+		o->unwaited++;
+		*message = top;
+		return 1;
 	}
-	if (check_rate(o, top, f)) {
-		json_decref(top);
-		return -1;
-	}
-	o->received++;
-	o->unwaited++;
-	*message = top;
-	return 1;
+	json_decref(top);
+	return -1;
 }
 
 int oob_poll(struct oob *o, json_t **message, struct fault *f)

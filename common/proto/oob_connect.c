@@ -141,22 +141,15 @@ static int try_address(const struct addrinfo *a, const struct sockaddr_storage *
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int err = 0, rc;
 	socklen_t len = sizeof(err);
+	bool waited;
 
 	if (fd < 0)
 		return -errno;
-	if (from->ss_family && bind(fd, (const struct sockaddr *)from, a->ai_addrlen)) {
+	if ((from->ss_family && bind(fd, (const struct sockaddr *)from, a->ai_addrlen)) ||
+	    connect(fd, a->ai_addr, a->ai_addrlen))
 		err = errno;
-		close(fd);
-		return -err;
-	}
-	if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
-		return fd;
-	err = errno;
-	if (err == ENETUNREACH) {
-		close(fd);
-		return -err;
-	}
-	if (err == EINPROGRESS) {
+	waited = err == EINPROGRESS;
+	if (waited) {
 		rc = stop_wait(stop, fd, POLLOUT, deadline_ns, f);
 		if (rc > 0)
 			getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
@@ -167,7 +160,7 @@ static int try_address(const struct addrinfo *a, const struct sockaddr_storage *
 		return fd;
 	close(fd);
 	/* A router reported it, not this host: it may change, so it is worth another attempt. */
-	return err == ENETUNREACH ? -EHOSTUNREACH : -err;
+	return waited && err == ENETUNREACH ? -EHOSTUNREACH : -err;
 }
 
 /* True if 127.0.0.1 is in LIST: where a server listens that is for its own host only. */

@@ -11,7 +11,7 @@
 /* The array REASON of UNKNOWN, made if it is not there. */
 static json_t *reason_of(json_t *unknown, enum port_known known)
 {
-	const char *reason = port_known_name(known);
+	const char *reason = port_known_row(known)->name;
 
 	if (!json_object_get(unknown, reason))
 		json_object_set_new(unknown, reason, json_array());
@@ -25,7 +25,7 @@ static json_t *change_to_json(const struct port_change *c)
 	if (c->own)
 		json_object_set_new(to, "counter", json_string(c->own));
 	if (c->known != PORT_EXACT)
-		json_object_set_new(to, "caveat", json_string(port_known_name(c->known)));
+		json_object_set_new(to, "caveat", json_string(port_known_row(c->known)->name));
 	return to;
 }
 
@@ -35,7 +35,7 @@ static json_t *port_to_json(const struct port_changes *p)
 
 	for (int i = 0; i < PORT_EVENTS; i++) {
 		const struct port_change *c = &p->event[i];
-		const char *name = port_event_name(i);
+		const char *name = port_event_row(i)->name;
 
 		if (!port_change_is_known(c))
 			json_array_append_new(reason_of(unknown, c->known), json_string(name));

@@ -106,7 +106,8 @@ static void end_lines(const struct report *r, const char *who, const struct end 
 	}
 	if (e->gpu[0] && (all || e->gpu_path == GPU_ROUTE_PEERMEM))
 		report_note(r, "%s %s, distance to the NIC: %s%s%s", who, e->gpu,
-			    path_class_name(e->gpu_distance), e->gpu_path < GPU_ROUTES ? "; memory by " : "", e->gpu_chosen);
+			    path_row(e->gpu_distance)->name,
+			    e->gpu_path < GPU_ROUTES ? "; memory by " : "", e->gpu_chosen);
 	if (e->memory_made_of[0])
 		report_note(r, "%s memory: %s", who, e->memory_made_of);
 	place_line(r, who, e, all);

@@ -27,7 +27,7 @@ static bool next_name(const char **list, char name[NAME_BYTES])
 /* True if NAME is EVENT's, or that of a driver's counter for it. */
 static bool is_name_of(enum port_event event, const char *name)
 {
-	return strcmp(port_event_name(event), name) == 0 || port_event_own(event, name);
+	return strcmp(port_event_row(event)->name, name) == 0 || port_event_own(event, name);
 }
 
 int report_check_counters(const char *list, struct fault *f)
@@ -66,18 +66,18 @@ static bool is_wanted(const char *list, enum port_event event, const struct port
 /* Print that EVENT at the end WHO changed by what C says. */
 static void say_change(const char *who, enum port_event event, const struct port_change *c)
 {
-	const char *unit = port_event_unit(event);
+	const char *unit = port_event_row(event)->unit;
 	char line[256] = "";
 
-	text_add(line, sizeof(line), "%s %s", who, port_event_name(event));
+	text_add(line, sizeof(line), "%s %s", who, port_event_row(event)->name);
 	if (c->own && *c->own)
 		text_add(line, sizeof(line), " (%s)", c->own);
 	if (port_change_is_known(c))
 		text_add(line, sizeof(line), ": %+" PRId64 "%s%s", c->change, *unit ? " " : "",
 			 unit);
 	if (c->known != PORT_EXACT)
-		text_add(line, sizeof(line), "%s%s",
-			 port_change_is_known(c) ? ", " : ": unknown: ", port_known_text(c->known));
+		text_add(line, sizeof(line), "%s%s", port_change_is_known(c) ? ", " : ": unknown: ",
+			 port_known_row(c->known)->text);
 	terminal_note(stderr, "%s", line);
 }
 
@@ -102,7 +102,8 @@ void report_counters(struct report *r, const struct port_snapshot *snapshot)
 		if (perftest && (end == RESULT_SERVER) == r->about.server &&
 		    port_change_is_known(&c))
 			printf("\t%s=%" PRId64 "\n",
-			       c.own && !*port_event_unit(event) ? c.own : port_event_name(event),
+			       c.own && !*port_event_row(event)->unit ? c.own
+								      : port_event_row(event)->name,
 			       c.change);
 	}
 }

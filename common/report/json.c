@@ -159,7 +159,8 @@ static const char *status_of(const struct fault *problem, bool interrupted)
 {
 	switch (problem->code) {
 	case FAULT_UNAVAILABLE: /* what there is was measured, if it was judged */
-		return phase_stage(problem->phase) == STAGE_JUDGE ? "cannot_tell" : "unavailable";
+		return phase_row(problem->phase)->stage == STAGE_JUDGE ? "cannot_tell"
+								       : "unavailable";
 	case FAULT_THRESHOLD:
 		return "below_threshold";
 	case FAULT_INTERRUPTED:

@@ -129,7 +129,7 @@ static void a_silent_phase_is_no_part_of_the_message(void **state)
 	f.from_peer = true;
 	expect_text(&f, "the other end reports: unknown option --foo.");
 	for (int i = 0; i < PHASE_COUNT; i++)
-		assert_int_equal(phase_from(phase_words((enum phase)i)), i);
+		assert_int_equal(phase_from(phase_row((enum phase)i)->words), i);
 	assert_int_equal(phase_from("opening the door"), PHASE_NONE);
 }
 

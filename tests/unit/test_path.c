@@ -36,7 +36,7 @@ static void every_class(void **state)
 	for (size_t i = 0; i < COUNT(row); i++) {
 		machine_use(state, row[i].name);
 		machine_find(NIC, GPU, &p);
-		assert_string_equal(path_class_name(p.class), row[i].words);
+		assert_string_equal(path_row(p.class)->name, row[i].words);
 		assert_int_equal(p.class, row[i].class);
 		assert_int_equal(p.virtual_machine, strcmp(row[i].name, "virtual") == 0);
 		machine_find(GPU, NIC, &p);

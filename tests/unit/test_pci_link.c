@@ -53,10 +53,10 @@ static void words_for_links_and_classes(void **state)
 	pci_link_format(&odd, NULL, 0);
 	assert_true(pci_link_share(&odd) == 1);
 	for (int c = 0; c < PATH_CLASSES + 2; c++) {
-		assert_true(path_class_name(c)[0]);
-		assert_true(path_class_words(c)[0]);
+		assert_true(path_row(c)->name[0]);
+		assert_true(path_row(c)->words[0]);
 	}
-	assert_string_equal(path_class_name(PATH_CLASSES), "unknown");
+	assert_string_equal(path_row(PATH_CLASSES)->name, "unknown");
 }
 
 #define TEST(name) cmocka_unit_test(name)

@@ -130,7 +130,7 @@ static void say(const struct port_snapshot *s, const char *key, char what[64], c
 			snprintf(what, 64, "%lld%s", (long long)c->change,
 				 c->known == PORT_EXACT ? "" : " at_least");
 		else
-			snprintf(what, 64, "%s", port_known_name(c->known));
+			snprintf(what, 64, "%s", port_known_row(c->known)->name);
 		*own = c->own ? c->own : "";
 	}
 }
@@ -156,7 +156,7 @@ static void driver(void **state, const char *name)
 	}
 	for (int i = 0; i < PORT_EVENTS; i++)
 		if (!expected[i] && port_change_is_known(&s.port[0].event[i]))
-			fail_msg("%s: it does not count %s", name, port_event_name(i));
+			fail_msg("%s: it does not count %s", name, port_event_row(i)->name);
 }
 
 static void mlx5(void **state)

@@ -43,7 +43,7 @@ static void nothing_there(void **state)
 	for (int i = 0; i < PORT_EVENTS; i++) {
 		assert_true(s.port[0].event[i].known > PORT_AT_LEAST);
 		assert_true(isnan(port_snapshot_value(&s, i)));
-		assert_non_null(port_known_text(s.port[0].event[i].known));
+		assert_non_null(port_known_row(s.port[0].event[i].known)->text);
 	}
 	assert_true(isnan(port_snapshot_resent(&s, &packets)));
 	assert_true(isnan(port_snapshot_timeouts(&s, &s)));
@@ -211,12 +211,12 @@ static void names(void **state)
 {
 	(void)state;
 	for (int i = 0; i < PORT_EVENTS; i++) {
-		assert_int_equal(port_event_find(port_event_name(i)), i);
-		assert_non_null(port_event_unit(i));
+		assert_int_equal(port_event_find(port_event_row(i)->name), i);
+		assert_non_null(port_event_row(i)->unit);
 	}
 	assert_int_equal(port_event_find("loss"), PORT_EVENTS);
 	for (int i = 0; i < PORT_KNOWN_KINDS; i++)
-		assert_int_equal(port_known_find(port_known_name(i)), i);
+		assert_int_equal(port_known_find(port_known_row(i)->name), i);
 	assert_int_equal(port_known_find(""), PORT_KNOWN_KINDS);
 	assert_string_equal(port_event_own(PORT_RNR_RECEIVED, "RNR received"), "RNR received");
 	assert_null(port_event_own(PORT_RNR_RECEIVED, "packet_seq_err"));

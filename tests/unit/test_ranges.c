@@ -211,7 +211,7 @@ static void own_words(void **state)
 		json_decref(from);
 	}
 	for (int class = 0; class <= PATH_UNKNOWN; class++) {
-		json_t *from = json_pack("{s:s}", "gpu_distance", path_class_name(class));
+		json_t *from = json_pack("{s:s}", "gpu_distance", path_row(class)->name);
 
 		assert_int_equal(end_from_json(&e, with_needs(from), &f), 0);
 		json_decref(from);

@@ -116,7 +116,7 @@ static void print_all(const struct world *w, const struct world_facts *f,
 		      w->pause_share, w->other_out, w->other_in);
 	for (int i = 0; i < PORT_EVENTS; i++)
 		if (f->client.event[i] > 0 || f->server.event[i] > 0)
-			print_message("  %s: client %.0f, server %.0f\n", port_event_name(i),
+			print_message("  %s: client %.0f, server %.0f\n", port_event_row(i)->name,
 				      f->client.event[i], f->server.event[i]);
 	for (size_t i = 0; i < found->count; i++)
 		print_message("  %s %s %.3f: %s\n", finding_name(found->list[i].is.code),
