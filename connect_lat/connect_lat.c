@@ -175,6 +175,7 @@ static int schedule(struct measure *ms)
 {
 	bool cm = ms->options->experiment.rdma_cm;
 	struct round_of r = {.calls = {.ms = ms,
+				       .job = connect_all,
 				       .led = true,
 				       .step = cm ? by_cm : by_tcp,
 				       .steps = cm ? sizeof(by_cm) / sizeof(by_cm[0])
@@ -183,7 +184,7 @@ static int schedule(struct measure *ms)
 	int rc = calls_init(&r.calls);
 
 	if (rc == 0)
-		rc = calls_run(&r.calls, connect_all, 0);
+		rc = calls_run(&r.calls, 0);
 	calls_release(&r.calls);
 	return rc;
 }

@@ -103,7 +103,7 @@ static int schedule(struct measure *ms)
 {
 	struct endpoint *ep = ms->ep;
 	const struct experiment *e = &ep->options->experiment;
-	struct region r = {.calls = {.ms = ms, .step = steps, .steps = 2}};
+	struct region r = {.calls = {.ms = ms, .job = register_once, .step = steps, .steps = 2}};
 	int rc;
 
 	if (ep->gpu_memory && ep->workers > 1)
@@ -119,7 +119,7 @@ static int schedule(struct measure *ms)
 	rc = calls_init(&r.calls);
 	for (r.bytes = plan_first_size(e);
 	     rc == 0 && r.bytes <= ep->largest_bytes && !measure_interrupted(ms); r.bytes *= 2)
-		rc = calls_run(&r.calls, register_once, r.bytes);
+		rc = calls_run(&r.calls, r.bytes);
 	calls_release(&r.calls);
 	return rc;
 }
