@@ -172,7 +172,7 @@ static int refuse_operation(const char *device, const struct missing *m, struct 
 }
 
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const struct operation_iwarp *on, struct fault *f)
+			  const char *device, bool ipv6, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
 	char connection[24];
@@ -184,14 +184,14 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		 "omit it, or use send_bw or send_lat, whose receiver also gets a completion"},
 		{e->send_with_imm, "--send_with_imm", "An iWARP SEND carries no immediate data",
 		 "omit it"},
-		{on->ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
+		{ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
 		 "omit it, and name the server by its IPv6 address"},
 	};
 
 	snprintf(connection, sizeof(connection), "-c/--connection %s", over->name);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].asked)
-			return refuse_operation(on->device, &all[i], f);
+			return refuse_operation(device, &all[i], f);
 	return 0;
 }
 

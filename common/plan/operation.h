@@ -80,15 +80,11 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 			   struct fault *f);
 
 /*
- * The same on an iWARP device: only RC, connected by rdma_cm, without immediates and atomics. ipv6:
+ * The same on an iWARP DEVICE: only RC, connected by rdma_cm, without immediates and atomics. IPV6:
  * --ipv6 was given.
  */
-struct operation_iwarp {
-	const char *device;
-	bool ipv6;
-};
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const struct operation_iwarp *on, struct fault *f);
+			  const char *device, bool ipv6, struct fault *f);
 
 /*
  * Raise the fault that a ping-pong of WRITEs into GPU memory needs immediates, which iWARP does not

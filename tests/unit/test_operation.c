@@ -173,7 +173,6 @@ static void what_a_device_cannot_do(void **state)
 {
 	struct hca_port p = {.device = "x",
 			     .attr = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16}};
-	struct operation_iwarp on = {.device = "siw0"};
 	struct experiment e = defaults();
 	struct fault f = {0};
 
@@ -197,8 +196,8 @@ static void what_a_device_cannot_do(void **state)
 	assert_true(can(&reads, &p, true, true) && !can(&writes, &p, true, true));
 	p.efa.device_caps = EFA_WRITE;
 	assert_true(can(&writes, &p, true, true) && !can(&reads, &p, true, true));
-	assert_int_equal(operation_check_iwarp(&reads, &e, &on, &f), 0);
-	assert_int_equal(operation_check_iwarp(&atomics, &e, &on, &f), -1);
+	assert_int_equal(operation_check_iwarp(&reads, &e, "siw0", false, &f), 0);
+	assert_int_equal(operation_check_iwarp(&atomics, &e, "siw0", false, &f), -1);
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
 }
 
