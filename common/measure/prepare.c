@@ -105,7 +105,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 		.unreliable = !over->reliable,
 		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) *
 					  SURELY_SENT_ONCE / ep->clock->ns_per_tick),
-		.no_peak = ep->options->output.no_peak || !timed || !t->peak_ready,
+		.no_peak = ep->options->output.no_peak || !timed || !t->peak.mark,
 		.memory = worker_buffers(t->worker),
 		.receives = t->worker->qps.rx_depth ? &t->worker->receives : NULL,
 		.clock = ep->clock,
@@ -163,10 +163,8 @@ static void clear_results(struct measurement *meas)
 	meas->theirs.workers = ms->records + ms->ep->workers;
 	meas->mine.record.quality = meas->theirs.record.quality = quality_unknown();
 	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
-	if (meas->attr.warmup) {
+	if (meas->attr.warmup)
 		ms->alone = (struct alone){0};
-		ms->alone_bytes = meas->attr.message_bytes;
-	}
 }
 
 int round_prepare(struct measurement *meas)
