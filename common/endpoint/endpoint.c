@@ -60,6 +60,15 @@ int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 	return run_in_all(ep, job, arg, ep->gpu != NULL);
 }
 
+uint64_t endpoint_progress(const struct endpoint *ep)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; ep && i < ep->workers; i++)
+		sum += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);
+	return sum;
+}
+
 int endpoint_abort(struct endpoint *ep)
 {
 	round_abort_all(ep->control, ep->workers_made);

@@ -142,8 +142,6 @@ struct measurement {
 	struct worst worst; /* of the intervals, if any */
 	/* results, except for a warm-up */
 	struct found mine, theirs;
-	bool stuck;                  /* it failed for want of a completion */
-	bool device_failed;          /* a device here was removed, or reported that it failed */
 	struct fault clock_fault;    /* set if there is no result because the clock jumped */
 	struct evidence evidence[2]; /* by enum result_end */
 	struct port_snapshot snapshot[2]; /* the same: what happened at its ports */

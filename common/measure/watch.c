@@ -31,15 +31,6 @@ static void watch_finish(struct watch *w)
 	}
 }
 
-static uint64_t watch_progress(const struct watch *w)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; w->ep && i < w->ep->workers; i++)
-		sum += atomic_load_explicit(&w->ep->control[i].progress, memory_order_relaxed);
-	return sum;
-}
-
 /* The peer's "done" says how many messages each loop has to wait for. */
 static void handle_done(struct watch *w, json_t *m)
 {
@@ -148,7 +139,7 @@ void watch_read_event(struct watch *w, const struct hca *h)
 /* Report the progress since the last live line, or since the last interval. */
 static void watch_show(struct watch *w, bool live, bool partial, uint64_t now)
 {
-	uint64_t messages = watch_progress(w), *shown = &w->shown[live];
+	uint64_t messages = endpoint_progress(w->ep), *shown = &w->shown[live];
 	struct progress p = {
 		.elapsed_ns = now - w->times.start_ns,
 		.interval_ns = now - (live ? w->times.live_line_ns : w->times.reported_ns),
@@ -175,7 +166,7 @@ static void show_rest(struct watch *w)
 	bool whole = rules_whole(&w->rules, &w->times, now);
 
 	if (w->rules.interval_ns && now > w->times.reported_ns &&
-	    (whole || watch_progress(w) > w->shown[0]))
+	    (whole || endpoint_progress(w->ep) > w->shown[0]))
 		watch_show(w, false, !whole, now);
 	w->rules.interval_ns = 0;
 }
@@ -234,7 +225,7 @@ static void find_removed(struct watch *w)
 /* Do everything that is due by the clock. */
 static void watch_tick(struct watch *w)
 {
-	uint64_t now = clock_now_ns(), messages = watch_progress(w);
+	uint64_t now = clock_now_ns(), messages = endpoint_progress(w->ep);
 	unsigned due;
 
 	if (messages != w->moved) {
