@@ -181,12 +181,8 @@ static int schedule(struct measure *ms)
 				       .steps = cm ? sizeof(by_cm) / sizeof(by_cm[0])
 						   : sizeof(by_tcp) / sizeof(by_tcp[0])},
 			     .ep = ms->ep};
-	int rc = calls_init(&r.calls);
 
-	if (rc == 0)
-		rc = calls_run(&r.calls, 0);
-	calls_release(&r.calls);
-	return rc;
+	return calls_run(&r.calls, 0);
 }
 
 /* Server: rdma_cm connects the QPs. Meanwhile it is connect_cm() that tells the client of this end. */

@@ -9,18 +9,6 @@
 #include "measure/results.h"
 #include "report/report.h"
 
-int calls_init(struct calls *c)
-{
-	c->hist = calloc(c->ms->ep->workers * c->steps, sizeof(*c->hist));
-	return c->hist ? 0 : fault_raise(c->ms->fault, FAULT_LOCAL, ENOMEM, "allocating samples");
-}
-
-void calls_release(struct calls *c)
-{
-	free(c->hist);
-	c->hist = NULL;
-}
-
 /* Whether worker I, which was there DONE times, goes on: up to COUNT times, or until UNTIL_NS. */
 static bool goes_on(struct calls *c, unsigned i, uint64_t done, uint64_t count, uint64_t until_ns)
 {
@@ -104,10 +92,15 @@ int calls_run(struct calls *c, uint64_t bytes)
 {
 	int rc;
 
+	c->hist = calloc(c->ms->ep->workers * c->steps, sizeof(*c->hist));
+	if (!c->hist)
+		return fault_raise(c->ms->fault, FAULT_LOCAL, ENOMEM, "allocating samples");
 	c->warmup = plan_warmup(&c->ms->options->experiment, bytes ? bytes : 1, true);
 	fault_phase(c->ms->fault, PHASE_MEASURE);
 	clock_calibrate(c->ms->clock);
 	rc = c->led ? run_thread(c, 0) : endpoint_each(c->ms->ep, run_thread, c);
 	/* After a failure, too: what was measured before. */
-	return tell(c, bytes) || rc ? -1 : 0;
+	rc = tell(c, bytes) || rc ? -1 : 0;
+	free(c->hist);
+	return rc;
 }

@@ -23,14 +23,10 @@ struct calls {
 	const enum record_step *step; /* the caller's */
 	unsigned steps;
 	bool led;            /* the job is only run by the calling thread, which leads the others */
-	struct hist *hist;   /* of worker I's step K at I * steps + K; owned */
+	struct hist *hist;   /* of worker I's step K at I * steps + K, during a run */
 	uint64_t warmup;     /* so often the job is run before */
 	_Atomic bool failed; /* a thread did: all end */
 };
-
-/* Set up C, whose ms, job, step and steps are set. Call calls_release() also after a failure. */
-int calls_init(struct calls *c);
-void calls_release(struct calls *c);
 
 /* Add to worker I's step K that it took from BEGIN to END. */
 static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t begin, uint64_t end)
@@ -39,7 +35,7 @@ static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t b
 }
 
 /*
- * Run the job in all threads, as often or as long as the experiment says, after its warm-up; then tell
+ * C has its ms, job, step and steps. Run the job in all threads, as often or as long as the experiment says, after its warm-up; then tell
  * a row for each step, of BYTES (0: none). 0, or -1 with the fault raised. After a signal the rows have what
  * was measured; if nothing was, that is a fault.
  */
