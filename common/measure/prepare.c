@@ -44,7 +44,8 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 /* Refuse a PLAN with a rate so low that the peer's --timeout would expire between two messages. */
 static int check_pace(const struct plan_round *plan, const struct link *l, bool latency)
 {
-	uint64_t patience_ns = link_patience_ns(l);
+	uint64_t patience_ns =
+		l->timeout_ns < l->peer_timeout_ns ? l->timeout_ns : l->peer_timeout_ns;
 	double ns = plan->burst / plan->messages_per_s * 1e9;
 
 	if (!(plan->messages_per_s > 0) || ns < (double)patience_ns / 2)
