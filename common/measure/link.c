@@ -68,8 +68,8 @@ void link_alive_start(struct link *l)
 	l->alive = (struct watch){
 		.oob = &l->oob,
 		.stop = l->stop,
-		.rules = {.alive_only = true,
-			  .timeout_ns = l->timeout_ns,
+		.passive = true,
+		.rules = {.timeout_ns = l->timeout_ns,
 			  .peer_timeout_ns = l->peer_timeout_ns},
 	};
 	if (!fault_is(l->fault) && l->watcher.running)
