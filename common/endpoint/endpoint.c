@@ -175,7 +175,7 @@ static void fit_reads(struct endpoint *ep)
 {
 	struct experiment *e = &ep->options->experiment;
 
-	if (!endpoint_iwarp(ep) || !ep->test->operation.fetches || !e->bidirectional)
+	if (!endpoint_iwarp(ep) || !operation_fetches(&ep->test->operation) || !e->bidirectional)
 		return;
 	for (unsigned i = 0; i < ep->rails; i++)
 		if (ep->rail[i].route.reads_sent < e->tx_depth)

@@ -80,8 +80,7 @@ static unsigned depth_of(const struct endpoint *ep, bool mine)
 	unsigned depth = (unsigned)ep->options->experiment.tx_depth;
 
 	/* no outs: only the send queue limits them */
-	return (operation_pulls(o) || operation_is_atomic(o)) && outs && outs < depth ? outs
-										      : depth;
+	return operation_fetches(o) && outs && outs < depth ? outs : depth;
 }
 
 /* This end, or the peer, on all rails; it is where the data come from if SOURCE. */
@@ -173,7 +172,7 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 	latency_judge(
 		&(struct latency_facts){
 			.infiniband = mine->transport == FABRIC_INFINIBAND,
-			.whole_trip = operation_pulls(o) || operation_is_atomic(o),
+			.whole_trip = operation_fetches(o),
 			.rate_gbps = fmin(mine->rate_gbps, theirs->rate_gbps),
 			.median_us = rec->percentile.us[PERCENTILE_P50],
 		},

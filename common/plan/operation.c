@@ -222,8 +222,8 @@ int operation_check_device(const struct operation *o, const struct hca_port *p, 
 			    p->efa.device_caps);
 		return fault_fix(f, "use send_lat or send_bw, or an instance of a newer type");
 	}
-	answers = o->fetches && answers && p->attr.max_qp_rd_atom < 1;
-	sends = o->fetches && sends && p->attr.max_qp_init_rd_atom < 1;
+	answers = operation_fetches(o) && answers && p->attr.max_qp_rd_atom < 1;
+	sends = operation_fetches(o) && sends && p->attr.max_qp_init_rd_atom < 1;
 	if (!none && !answers && !sends)
 		return 0;
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", p->device, o->name);
@@ -245,13 +245,13 @@ static unsigned outstanding_limit(int attr, unsigned most)
 struct operation_depth operation_depth(const struct operation *o, const struct experiment *e,
 				       const struct ibv_device_attr *attr)
 {
-	unsigned most = o->fetches ? DEPTH_MAX : 1;
+	unsigned most = operation_fetches(o) ? DEPTH_MAX : 1;
 	struct operation_depth d = {
 		.sent = outstanding_limit(attr->max_qp_init_rd_atom, most),
 		.answered = outstanding_limit(attr->max_qp_rd_atom, most),
 	};
 
-	if (o->fetches && e->outs < d.sent)
+	if (operation_fetches(o) && e->outs < d.sent)
 		d.sent = (unsigned)e->outs;
 	return d;
 }

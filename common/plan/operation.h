@@ -22,7 +22,6 @@ struct operation {
 	enum ibv_wr_opcode another; /* with an immediate, or chosen by --atomic_type */
 	unsigned peer_allows;       /* the peer's rights it needs: enum ibv_access_flags; 0: it
 				       consumes a receive */
-	bool fetches;               /* it completes when the peer's data have arrived here */
 	bool halved;                /* latency: the result is half a round trip */
 	unsigned fixed_bytes;       /* size of each message, and its alignment; 0: any */
 };
@@ -55,6 +54,11 @@ static inline bool operation_pulls(const struct operation *o)
 static inline bool operation_is_atomic(const struct operation *o)
 {
 	return o->peer_allows & IBV_ACCESS_REMOTE_ATOMIC;
+}
+/* True if it completes when the peer's data have arrived here (READ, atomics). */
+static inline bool operation_fetches(const struct operation *o)
+{
+	return operation_pulls(o) || operation_is_atomic(o);
 }
 
 /* Convert a round trip in ns to the latency in microseconds. */

@@ -19,7 +19,7 @@ static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 		.message_max = (unsigned)operation_message_max(&ep->test->operation, &r->hca.info),
 	};
 
-	if (ep->test->operation.fetches)
+	if (operation_fetches(&ep->test->operation))
 		to.reads = rail_reads(ep, r);
 	rail_subnet(r, to.subnet, sizeof(to.subnet));
 	to.global = rail_is_global(ep, r);

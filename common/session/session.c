@@ -184,7 +184,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.inline_bytes = qps->inline_bytes,
 		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
 		.warmup = plan_warmup(e, first, ep->test->latency),
-		.outs = ep->test->operation.fetches ? reads : 0,
+		.outs = operation_fetches(&ep->test->operation) ? reads : 0,
 		.asked_bytes = ep->asked_bytes,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
 		.calls = endpoint_calls(ep),

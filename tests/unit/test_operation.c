@@ -21,13 +21,11 @@ static const struct operation writes = {.name = "RDMA WRITE",
 static const struct operation reads = {.name = "RDMA READ",
 				       .opcode = IBV_WR_RDMA_READ,
 				       .another = IBV_WR_RDMA_READ,
-				       .peer_allows = IBV_ACCESS_REMOTE_READ,
-				       .fetches = true};
+				       .peer_allows = IBV_ACCESS_REMOTE_READ};
 static const struct operation atomics = {.name = "an atomic operation",
 					 .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
 					 .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
 					 .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
-					 .fetches = true,
 					 .fixed_bytes = 8};
 
 static struct test test_of(const struct operation *o, bool latency)
