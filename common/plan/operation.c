@@ -19,7 +19,7 @@ unsigned operation_traits(const struct test *t)
 	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
 	       (operation_writes(o) ? TRAIT_WRITES : 0) | (operation_pulls(o) ? TRAIT_READS : 0) |
 	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |
-	       (t->receives != RECEIVES_NONE ? TRAIT_RECEIVES : 0) |
+	       (test_receives(t) ? TRAIT_RECEIVES : 0) |
 	       (t->schedule ? TRAIT_CELLS : 0);
 }
 
@@ -115,7 +115,7 @@ int operation_check(const struct test *t, const struct experiment *e, struct fau
 
 	if (check_connection(t, e, f) || check_calls(t, e, f))
 		return -1;
-	if (e->use_srq && t->receives == RECEIVES_NONE && !e->write_with_imm) {
+	if (e->use_srq && !test_receives(t) && !e->write_with_imm) {
 		fault_raise(f, FAULT_USAGE, 0, "--use-srq cannot be used with %s", t->name);
 		return fault_fix(f, "use send_%s, or omit it: a WRITE consumes no receive request",
 				 kind_of_test(t));

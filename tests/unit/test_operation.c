@@ -32,8 +32,7 @@ static struct test test_of(const struct operation *o, bool latency)
 {
 	return (struct test){.name = "x",
 			     .operation = *o,
-			     .latency = latency,
-			     .receives = o->peer_allows ? RECEIVES_NONE : RECEIVES_BOTH};
+			     .latency = latency};
 }
 
 static struct experiment defaults(void)
