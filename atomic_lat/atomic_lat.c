@@ -20,7 +20,6 @@ const struct test atomic_lat = {
 		      .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
 		      .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		      .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
-		      .fetches = true,
 		      .fixed_bytes = 8},
 	.latency = true,
 	.lead = fetch_run,

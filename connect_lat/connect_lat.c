@@ -175,17 +175,14 @@ static int schedule(struct measure *ms)
 {
 	bool cm = ms->options->experiment.rdma_cm;
 	struct round_of r = {.calls = {.ms = ms,
+				       .job = connect_all,
 				       .led = true,
 				       .step = cm ? by_cm : by_tcp,
 				       .steps = cm ? sizeof(by_cm) / sizeof(by_cm[0])
 						   : sizeof(by_tcp) / sizeof(by_tcp[0])},
 			     .ep = ms->ep};
-	int rc = calls_init(&r.calls);
 
-	if (rc == 0)
-		rc = calls_run(&r.calls, connect_all, 0);
-	calls_release(&r.calls);
-	return rc;
+	return calls_run(&r.calls, 0);
 }
 
 /* Server: rdma_cm connects the QPs. Meanwhile it is connect_cm() that tells the client of this end. */

@@ -18,8 +18,7 @@ const struct test read_bw = {
 	.operation = {.name = "RDMA READ",
 		      .opcode = IBV_WR_RDMA_READ,
 		      .another = IBV_WR_RDMA_READ,
-		      .peer_allows = IBV_ACCESS_REMOTE_READ,
-		      .fetches = true},
+		      .peer_allows = IBV_ACCESS_REMOTE_READ},
 	.lead = stream_run,
 };
 

@@ -16,8 +16,7 @@ const struct test read_lat = {
 	.operation = {.name = "RDMA READ",
 		      .opcode = IBV_WR_RDMA_READ,
 		      .another = IBV_WR_RDMA_READ,
-		      .peer_allows = IBV_ACCESS_REMOTE_READ,
-		      .fetches = true},
+		      .peer_allows = IBV_ACCESS_REMOTE_READ},
 	.latency = true,
 	.lead = fetch_run,
 };

@@ -103,8 +103,8 @@ static int schedule(struct measure *ms)
 {
 	struct endpoint *ep = ms->ep;
 	const struct experiment *e = &ep->options->experiment;
-	struct region r = {.calls = {.ms = ms, .step = steps, .steps = 2}};
-	int rc;
+	struct region r = {.calls = {.ms = ms, .job = register_once, .step = steps, .steps = 2}};
+	int rc = 0;
 
 	if (ep->gpu_memory && ep->workers > 1)
 		return fault_usage(
@@ -116,11 +116,9 @@ static int schedule(struct measure *ms)
 	show_host(ms);
 	r.access = worker_access(&ep->worker[0]) | IBV_ACCESS_LOCAL_WRITE |
 		   (ep->options->local.odp ? IBV_ACCESS_ON_DEMAND : 0);
-	rc = calls_init(&r.calls);
 	for (r.bytes = plan_first_size(e);
 	     rc == 0 && r.bytes <= ep->largest_bytes && !measure_interrupted(ms); r.bytes *= 2)
-		rc = calls_run(&r.calls, register_once, r.bytes);
-	calls_release(&r.calls);
+		rc = calls_run(&r.calls, r.bytes);
 	return rc;
 }
 

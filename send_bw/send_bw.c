@@ -15,7 +15,6 @@ const struct test send_bw = {
 	.title = "Send BW Test",
 	.defaults = {EXPERIMENT_DEFAULTS, .size_bytes = 65536, .iters = 1000, .tx_depth = 128},
 	.operation = {.name = "SEND", .opcode = IBV_WR_SEND, .another = IBV_WR_SEND_WITH_IMM},
-	.receives = RECEIVES_FOLLOWER,
 	.lead = stream_run,
 	.follow = stream_receive,
 };

@@ -18,7 +18,6 @@ const struct test send_lat = {
 		      .another = IBV_WR_SEND_WITH_IMM,
 		      .halved = true},
 	.latency = true,
-	.receives = RECEIVES_BOTH,
 	.inline_wanted = 236,
 	.lead = pingpong_run,
 	.follow = pingpong_answer,

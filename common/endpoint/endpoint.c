@@ -60,6 +60,15 @@ int endpoint_each(struct endpoint *ep, pool_job *job, void *arg)
 	return run_in_all(ep, job, arg, ep->gpu != NULL);
 }
 
+uint64_t endpoint_progress(const struct endpoint *ep)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; ep && i < ep->workers; i++)
+		sum += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);
+	return sum;
+}
+
 int endpoint_abort(struct endpoint *ep)
 {
 	round_abort_all(ep->control, ep->workers_made);
@@ -166,7 +175,7 @@ static void fit_reads(struct endpoint *ep)
 {
 	struct experiment *e = &ep->options->experiment;
 
-	if (!endpoint_iwarp(ep) || !ep->test->operation.fetches || !e->bidirectional)
+	if (!endpoint_iwarp(ep) || !operation_fetches(&ep->test->operation) || !e->bidirectional)
 		return;
 	for (unsigned i = 0; i < ep->rails; i++)
 		if (ep->rail[i].route.reads_sent < e->tx_depth)

@@ -100,6 +100,8 @@ void endpoint_release(struct endpoint *ep);
 int endpoint_each(struct endpoint *ep, pool_job *job, void *arg);
 /* Copy the fault of the first failed worker to ep->fault, unless it has one. */
 void endpoint_fetch_fault(struct endpoint *ep);
+/* The messages that the loops of EP have done; NULL: 0. */
+uint64_t endpoint_progress(const struct endpoint *ep);
 /* Abort all loops, so that none waits for messages that will not come. Returns -1. */
 int endpoint_abort(struct endpoint *ep);
 

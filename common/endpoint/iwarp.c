@@ -23,13 +23,12 @@ int endpoint_iwarp_check(struct endpoint *ep)
 {
 	const struct hca_port *p = endpoint_iwarp(ep);
 	struct experiment *e = &ep->options->experiment;
-	struct operation_iwarp on = {.ipv6 = ep->options->local.ipv6};
 
 	if (!p)
 		return 0;
 	fault_phase(ep->fault, PHASE_DEVICE);
-	on.device = p->device;
-	if (operation_check_iwarp(&ep->test->operation, e, &on, ep->fault))
+	if (operation_check_iwarp(&ep->test->operation, e, p->device, ep->options->local.ipv6,
+				  ep->fault))
 		return -1;
 	e->rdma_cm = 1;
 	return 0;

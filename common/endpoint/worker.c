@@ -19,10 +19,8 @@
 /* True if the peer's messages consume receives of this end. */
 static bool worker_receives(const struct endpoint *ep)
 {
-	if (ep->test->receives == RECEIVES_BOTH || (ep->immediate && ep->test->latency))
-		return true;
-	return (ep->test->receives == RECEIVES_FOLLOWER || ep->immediate) &&
-	       (ep->options->experiment.bidirectional || !endpoint_leads(ep));
+	return (test_receives(ep->test) || ep->immediate) &&
+	       (ep->test->latency || ep->options->experiment.bidirectional || !endpoint_leads(ep));
 }
 
 static struct plan_qp worker_plan(const struct worker *t)
@@ -34,7 +32,7 @@ static struct plan_qp worker_plan(const struct worker *t)
 
 	return (struct plan_qp){
 		.latency = ep->test->latency,
-		.pingpong = ep->test->latency && !ep->test->operation.fetches,
+		.pingpong = ep->test->latency && !operation_fetches(&ep->test->operation),
 		.receives = worker_receives(ep),
 		.no_rnr_retry = rail_is_iwarp(t->rail) || hca_lacks_rnr_retry(&t->rail->hca.info),
 		.max_cqe = (unsigned)d->max_cqe,

@@ -132,7 +132,8 @@ unsigned worker_access(const struct worker *t)
 	const struct operation *o = &t->ep->test->operation;
 	unsigned access = o->peer_allows;
 
-	if (o->fetches && rail_is_iwarp(t->rail)) /* the response is a WRITE, as if the peer's */
+	/* iWARP: the response is a WRITE, as if the peer's */
+	if (operation_fetches(o) && rail_is_iwarp(t->rail))
 		access |= IBV_ACCESS_REMOTE_WRITE;
 	if (!t->ep->options->experiment.strict_order)
 		access |= IBV_ACCESS_RELAXED_ORDERING;

@@ -2,29 +2,16 @@
 #include "explain/run.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "explain/limit.h"
 #include "finding/thresholds.h"
 
 #define BOTH_WAYS_LEAST 4096 /* bytes of a message: with fewer, ACKs are a share of the traffic */
 
-void run_end_unknown(struct run_end *e, const char *name)
-{
-	memset(e, 0, sizeof(*e));
-	e->name = name;
-	e->pcie_link = "";
-	e->rate_gbps = e->pcie_gbps = NAN;
-	e->full_share = e->schedule_share = e->busy_share = e->cpu_share = NAN;
-	e->preempted = e->stopped = e->stopped_s = NAN;
-	e->alone_ns = e->completion_ns = e->counted_s = NAN;
-	for (int i = 0; i < PORT_EVENTS; i++)
-		e->event[i] = NAN;
-}
-
 void run_end_count(struct run_end *e, const struct port_snapshot *own,
 		   const struct port_snapshot *peer)
 {
+	e->counted_s = NAN;
 	for (unsigned i = 0; i < own->ports; i++)
 		e->counted_s = fmax(e->counted_s, own->port[i].seconds);
 	for (int i = 0; i < PORT_EVENTS; i++)

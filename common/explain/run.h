@@ -54,9 +54,6 @@ struct run_facts {
 /* Selects the catalogue's words: R's packets pass switches, or software's. */
 #define run_carrier(r) (struct finding_value)FINDING_WORD((r)->software ? "software" : "switched", "")
 
-/* All is unknown. */
-void run_end_unknown(struct run_end *e, const char *name);
-
 /* What the ports of E counted, and for how long. PEER: what those of the other end did. */
 void run_end_count(struct run_end *e, const struct port_snapshot *own,
 		   const struct port_snapshot *peer);

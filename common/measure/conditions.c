@@ -136,14 +136,6 @@ void conditions_measure(struct measurement *meas, uint64_t messages)
 			 (double)packets, q);
 }
 
-/* The time of a lone message of the warm-up before a round of MESSAGE_BYTES. */
-static double alone_ns(const struct measure *ms, uint64_t message_bytes)
-{
-	if (!ms->alone.ticks || ms->alone_bytes != message_bytes)
-		return NAN;
-	return clock_ticks_to_ns(ms->clock, (double)ms->alone.ticks);
-}
-
 /* What worker T's loop saw. */
 static struct evidence evidence_of(const struct meter *t)
 {
@@ -174,7 +166,9 @@ void evidence_measure(struct measurement *meas)
 
 	if (meas->attr.warmup)
 		return;
-	*mine = (struct evidence){.alone_ns = alone_ns(ms, meas->attr.message_bytes)};
+	*mine = (struct evidence){
+		.alone_ns = ms->alone.ticks ? clock_ticks_to_ns(ms->clock, (double)ms->alone.ticks)
+					    : NAN};
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		const struct evidence e = evidence_of(&ms->meter[i]);
 

@@ -14,7 +14,7 @@
 static bool receiver_counts(const struct endpoint *ep)
 {
 	return experiment_loses(&ep->options->experiment) && !ep->test->latency &&
-	       (ep->test->receives != RECEIVES_NONE || ep->immediate);
+	       (test_receives(ep->test) || ep->immediate);
 }
 
 /*

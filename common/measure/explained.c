@@ -80,8 +80,7 @@ static unsigned depth_of(const struct endpoint *ep, bool mine)
 	unsigned depth = (unsigned)ep->options->experiment.tx_depth;
 
 	/* no outs: only the send queue limits them */
-	return (operation_pulls(o) || operation_is_atomic(o)) && outs && outs < depth ? outs
-										      : depth;
+	return operation_fetches(o) && outs && outs < depth ? outs : depth;
 }
 
 /* This end, or the peer, on all rails; it is where the data come from if SOURCE. */
@@ -90,10 +89,23 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 	const struct endpoint *ep = meas->ms->ep;
 	enum result_end end = measurement_end(meas, mine);
 	const struct evidence *saw = &meas->evidence[end];
-	const struct found *found = mine ? &meas->mine : &meas->theirs;
+	const struct quality *q = &(mine ? &meas->mine : &meas->theirs)->record.quality;
 
-	run_end_unknown(to, end == RESULT_SERVER ? "server" : "client");
-	to->rate_gbps = 0;
+	*to = (struct run_end){
+		.name = end == RESULT_SERVER ? "server" : "client",
+		.pcie_gbps = sum_pcie(ep, mine, source),
+		.full_share = saw->full_share,
+		.schedule_share = saw->schedule_share,
+		.alone_ns = saw->alone_ns,
+		/* of what the queue holds, so many are under way */
+		.completion_ns = saw->completion_ns * depth_of(ep, mine) /
+				 (double)ep->options->experiment.tx_depth,
+		.busy_share = saw->busy_share,
+		.cpu_share = q->on_cpu_percent / 100,
+		.preempted = q->preempted,
+		.stopped = quality_is_stopped(q) ? q->stopped : NAN,
+		.stopped_s = q->stopped_s,
+	};
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct end *e = rail_end(&ep->rail[i], mine);
 
@@ -102,19 +114,6 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 			to->pcie_link = e->pcie_link;
 		to->pcie_trained_down |= e->pcie_trained_down;
 	}
-	to->pcie_gbps = sum_pcie(ep, mine, source);
-	to->full_share = saw->full_share;
-	to->schedule_share = saw->schedule_share;
-	to->alone_ns = saw->alone_ns;
-	/* of what the queue holds, so many are under way */
-	to->completion_ns =
-		saw->completion_ns * depth_of(ep, mine) / (double)ep->options->experiment.tx_depth;
-	to->busy_share = saw->busy_share;
-	to->cpu_share = found->record.quality.on_cpu_percent / 100;
-	to->preempted = found->record.quality.preempted;
-	to->stopped = quality_is_stopped(&found->record.quality) ? found->record.quality.stopped
-								  : NAN;
-	to->stopped_s = found->record.quality.stopped_s;
 	run_end_count(to, &meas->snapshot[end], &meas->snapshot[measurement_end(meas, !mine)]);
 }
 
@@ -173,7 +172,7 @@ static void judge_latency(const struct endpoint *ep, const struct record *rec, s
 	latency_judge(
 		&(struct latency_facts){
 			.infiniband = mine->transport == FABRIC_INFINIBAND,
-			.whole_trip = operation_pulls(o) || operation_is_atomic(o),
+			.whole_trip = operation_fetches(o),
 			.rate_gbps = fmin(mine->rate_gbps, theirs->rate_gbps),
 			.median_us = rec->percentile.us[PERCENTILE_P50],
 		},

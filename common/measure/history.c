@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 #include "endpoint/rail.h"
-#include "loop/round.h"
 #include "measure/measure.h"
 #include "plan/test.h"
 #include "verbs/vfault.h"
@@ -14,13 +13,9 @@
 /* Messages of this round that arrived, as far as the completions of an end that SENDS prove. */
 static uint64_t arrived(const struct endpoint *ep, bool sends)
 {
-	uint64_t sum = 0;
-
 	if (sends && experiment_loses(&ep->options->experiment) && !ep->test->latency)
 		return 0; /* what was sent may be lost */
-	for (unsigned i = 0; i < ep->workers; i++)
-		sum += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);
-	return sum;
+	return endpoint_progress(ep);
 }
 
 /* No message arrives any more on a connection that has carried some. */
@@ -43,7 +38,7 @@ static void blame_way(const struct history *h, const struct measurement *meas)
 			    "RDMA packets came through before: now the peer's adapter or host, or "
 			    "the path, has stopped or is very slow");
 		fault_fix(f, "check %s%s", words->later,
-			  meas->stuck ? "; use a larger --timeout for a link this slow" : "");
+			  meas->watch->stuck ? "; use a larger --timeout for a link this slow" : "");
 	}
 }
 
@@ -72,10 +67,10 @@ static bool blame_device(const struct endpoint *ep, struct fault *f)
 /* The round MEAS has failed: say in its fault what came before. */
 static void explain_failure(const struct history *h, const struct measurement *meas, struct fault *f)
 {
-	bool incomplete = meas->stuck || f->completion[0];
-	bool unanswered = meas->stuck || vfault_unanswered(f);
+	bool incomplete = meas->watch->stuck || f->completion[0];
+	bool unanswered = meas->watch->stuck || vfault_unanswered(f);
 
-	if ((incomplete || meas->device_failed || f->errnum == ETIMEDOUT) &&
+	if ((incomplete || meas->watch->device_failed || f->errnum == ETIMEDOUT) &&
 	    blame_device(meas->ms->ep, f))
 		return;
 	if ((unanswered || vfault_unsent(f)) && !h->messages &&
@@ -85,7 +80,7 @@ static void explain_failure(const struct history *h, const struct measurement *m
 		return;
 	if (h->messages && unanswered)
 		blame_way(h, meas);
-	if (meas->stuck)
+	if (meas->watch->stuck)
 		blame_list(h, meas->ms->ep);
 	if (unanswered || f->code == FAULT_PEER)
 		rail_name_ends(meas->ms->ep, f);

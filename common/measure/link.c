@@ -12,11 +12,6 @@ uint64_t link_deadline(const struct link *l)
 	return clock_now_ns() + l->timeout_ns;
 }
 
-uint64_t link_patience_ns(const struct link *l)
-{
-	return l->timeout_ns < l->peer_timeout_ns ? l->timeout_ns : l->peer_timeout_ns;
-}
-
 void link_bound(struct link *l, const struct experiment *e, uint64_t rails)
 {
 	uint64_t threads = rails * e->threads * (e->verify ? 2 : 1);
@@ -73,8 +68,8 @@ void link_alive_start(struct link *l)
 	l->alive = (struct watch){
 		.oob = &l->oob,
 		.stop = l->stop,
-		.rules = {.alive_only = true,
-			  .timeout_ns = l->timeout_ns,
+		.passive = true,
+		.rules = {.timeout_ns = l->timeout_ns,
 			  .peer_timeout_ns = l->peer_timeout_ns},
 	};
 	if (!fault_is(l->fault) && l->watcher.running)

@@ -28,9 +28,6 @@ struct link {
 /* The deadline of a wait that starts now. */
 uint64_t link_deadline(const struct link *l);
 
-/* The shorter of both ends' --timeout. */
-uint64_t link_patience_ns(const struct link *l);
-
 /* Set the bounds of the peer's messages for experiment E over this number of RAILS. */
 void link_bound(struct link *l, const struct experiment *e, uint64_t rails);
 

@@ -70,8 +70,7 @@ struct measure {
 	struct record *records;  /* of the current round: of each worker here, then of the peer's */
 	void *own;               /* the program's data, from test->open */
 	json_t *receivers;       /* -g: what each QP of the last round received and lost; or NULL */
-	struct alone alone;      /* result of the last warm-up, */
-	uint64_t alone_bytes;    /* for messages of this size; 0: none */
+	struct alone alone;      /* result of the last warm-up, which is of the same size */
 	struct history history;  /* of the connection */
 	unsigned at;             /* which size of ep's list is measured */
 	bool measured;           /* there is a result */
@@ -143,8 +142,6 @@ struct measurement {
 	struct worst worst; /* of the intervals, if any */
 	/* results, except for a warm-up */
 	struct found mine, theirs;
-	bool stuck;                  /* it failed for want of a completion */
-	bool device_failed;          /* a device here was removed, or reported that it failed */
 	struct fault clock_fault;    /* set if there is no result because the clock jumped */
 	struct evidence evidence[2]; /* by enum result_end */
 	struct port_snapshot snapshot[2]; /* the same: what happened at its ports */

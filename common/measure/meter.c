@@ -56,11 +56,10 @@ static int allocate_peak(struct meter *t)
 
 	if (ep->test->latency || !endpoint_sends(ep) || ep->options->output.no_peak)
 		return 0;
-	if (peak_init(&t->peak, e->tx_depth * e->qps))
-		return fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
-				   "allocating marks for the peak");
-	t->peak_ready = true;
-	return 0;
+	return peak_init(&t->peak, e->tx_depth * e->qps)
+		       ? fault_raise(&t->worker->fault, FAULT_LOCAL, ENOMEM,
+				     "allocating marks for the peak")
+		       : 0;
 }
 
 int meter_turns(struct meter *t)

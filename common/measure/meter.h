@@ -17,7 +17,6 @@ struct meter {
 	struct hist *hist; /* latency, at the end that measures it */
 	uint64_t *samples; /* with -U or -H */
 	struct peak peak;
-	bool peak_ready;
 	/* for the current round: */
 	struct round round, arrivals; /* arrivals: the receiving half of a bidirectional round */
 	struct paced paced;           /* with --rate_limit, and a load's */

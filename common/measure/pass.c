@@ -52,12 +52,10 @@ static uint64_t trips_ns(const struct meter *all, bool answers, uint64_t interva
 static uint64_t remaining_ns(const struct endpoint *ep, uint64_t duration_ns, uint64_t messages,
 			     uint64_t elapsed_ns)
 {
-	uint64_t done = 0;
+	uint64_t done = endpoint_progress(ep);
 
 	if (duration_ns)
 		return duration_ns > elapsed_ns ? duration_ns - elapsed_ns : 0;
-	for (unsigned i = 0; i < ep->workers; i++)
-		done += atomic_load_explicit(&ep->control[i].progress, memory_order_relaxed);
 	if (!done || done >= messages)
 		return 0;
 	return (uint64_t)((double)elapsed_ns / (double)done * (double)(messages - done));
@@ -234,8 +232,6 @@ static int run_parts(struct measurement *meas)
 	else
 		watch_stop(w);
 	find_cause(ms->ep, ms->link, w);
-	meas->stuck = w->stuck;
-	meas->device_failed = w->device_failed;
 	return 0;
 }
 
@@ -304,9 +300,9 @@ int pass_run(struct measurement *meas)
 		rc = exchange_results(meas);
 	json_decref(w.done);
 	json_decref(w.over);
-	meas->watch = NULL;
 	ms->link->interrupted |= meas->theirs.record.interrupted != 0;
 	meas->mine.record.interrupted |= rc != 0;
 	history_round(&ms->history, meas);
+	meas->watch = NULL;
 	return rc;
 }

@@ -44,7 +44,8 @@ struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool
 /* Refuse a PLAN with a rate so low that the peer's --timeout would expire between two messages. */
 static int check_pace(const struct plan_round *plan, const struct link *l, bool latency)
 {
-	uint64_t patience_ns = link_patience_ns(l);
+	uint64_t patience_ns =
+		l->timeout_ns < l->peer_timeout_ns ? l->timeout_ns : l->peer_timeout_ns;
 	double ns = plan->burst / plan->messages_per_s * 1e9;
 
 	if (!(plan->messages_per_s > 0) || ns < (double)patience_ns / 2)
@@ -105,7 +106,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 		.unreliable = !over->reliable,
 		.quiet_ticks = (uint64_t)((double)transport_quiet_ns(over, bytes) *
 					  SURELY_SENT_ONCE / ep->clock->ns_per_tick),
-		.no_peak = ep->options->output.no_peak || !timed || !t->peak_ready,
+		.no_peak = ep->options->output.no_peak || !timed || !t->peak.mark,
 		.memory = worker_buffers(t->worker),
 		.receives = t->worker->qps.rx_depth ? &t->worker->receives : NULL,
 		.clock = ep->clock,
@@ -163,10 +164,8 @@ static void clear_results(struct measurement *meas)
 	meas->theirs.workers = ms->records + ms->ep->workers;
 	meas->mine.record.quality = meas->theirs.record.quality = quality_unknown();
 	meas->evidence[RESULT_CLIENT] = meas->evidence[RESULT_SERVER] = evidence_unknown();
-	if (meas->attr.warmup) {
+	if (meas->attr.warmup)
 		ms->alone = (struct alone){0};
-		ms->alone_bytes = meas->attr.message_bytes;
-	}
 }
 
 int round_prepare(struct measurement *meas)

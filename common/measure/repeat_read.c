@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "proto/fields.h"
+#include "proto/message.h"
 #include "measure/repeat.h"
 
 #define LEAST_PPM 100 /* 0.01 % */
@@ -44,17 +44,12 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 	return fault_fix(f, "give a percentage from 0.01 to 100");
 }
 
-static const struct field aim_rows[] = {
-	FIELD(struct repeat, within_ppm, .presence = FIELD_ALWAYS, .max = REPEAT_PPM),
-};
-static const struct fields aim_table = FIELDS(aim_rows, NULL);
-
 void repeat_write_aim(const struct repeat *r, json_t *m)
 {
-	fields_write(&aim_table, r, m);
+	json_object_set_new(m, "within_ppm", json_integer((json_int_t)r->within_ppm));
 }
 
 int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f)
 {
-	return fields_read(&aim_table, r, m, f);
+	return message_u64_if(m, "within_ppm", REPEAT_PPM, &r->within_ppm, f);
 }

@@ -333,9 +333,7 @@ int measure_window(struct measure *ms, const struct round_attr *attr, struct rec
 	if (!attr->target)
 		meas.attr.target = ROUND_ENDLESS;
 	rc = round_client(&meas);
-	memset(rec, 0, sizeof(*rec));
-	if (leader->measured)
-		*rec = leader->record;
+	*rec = leader->measured ? leader->record : (struct record){0};
 	return rc;
 }
 

@@ -62,8 +62,6 @@ static unsigned deadlines(const struct rules *r, const struct rules_times *t, st
 	unsigned n = 0;
 
 	to[n++] = (struct deadline){DUE_ALIVE, t->said_ns + alive_period_ns(r)};
-	if (r->alive_only)
-		return n;
 	if (r->duration_ns)
 		to[n++] = (struct deadline){DUE_FINISH, t->start_ns + r->duration_ns};
 	if (r->quiet_ns)
@@ -83,8 +81,6 @@ unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t 
 
 	for (unsigned n = deadlines(r, t, all); n--;)
 		due |= now_ns >= all[n].at_ns ? all[n].what : 0;
-	if (r->alive_only)
-		return due;
 	if (t->asked_end_ns && has_passed(now_ns, t->asked_end_ns, r->timeout_ns))
 		due |= DUE_LEAVE;
 	else if (!done && has_passed(now_ns, t->heard_ns, r->timeout_ns))
@@ -97,7 +93,7 @@ unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t 
 /* The timeouts are longer than the period of "alive", so no wait is for one of them. */
 uint64_t rules_until_next(const struct rules *r, const struct rules_times *t, uint64_t now_ns)
 {
-	uint64_t next_ns = r->until_ns && !r->alive_only ? r->until_ns : UINT64_MAX;
+	uint64_t next_ns = r->until_ns ? r->until_ns : UINT64_MAX;
 	struct deadline all[5];
 
 	for (unsigned n = deadlines(r, t, all); n--;)

@@ -11,7 +11,6 @@
 
 /* Constants of the round. */
 struct rules {
-	bool alive_only; /* no round: only tell the peer that this end is alive */
 	bool live;       /* there is a live line */
 	uint64_t timeout_ns;
 	uint64_t peer_timeout_ns; /* of the peer, so that it hears from this end in time */
@@ -48,7 +47,7 @@ enum {
 };
 
 /*
- * Return what is due at NOW_NS. DONE: the peer has said that it is done, and may be silent.
+ * Return what is due at NOW_NS. DONE: the peer may be silent, since it is done, or there is no round.
  * PASSIVE: no loop runs here, so there is no progress to expect. A silent peer explains a lack of
  * progress, so DUE_STUCK is not returned with DUE_SILENT; nor is either with DUE_LEAVE.
  */

@@ -116,8 +116,8 @@ double together_percent(const struct both_ways *b)
 			   fmin(mine->began_ns, theirs->began_ns));
 }
 
-/* Less than one message has no rate. */
-bool together_has_rate(const struct both_ways *b)
+/* True if both directions ran at the same time for at least one message: less has no rate. */
+static bool has_rate(const struct both_ways *b)
 {
 	return together_percent(b) > 0 && b->part[0].messages + b->part[1].messages >= 1;
 }
@@ -155,7 +155,7 @@ void together_sum(const struct both_ways *b, const struct record *const rec[2], 
 	sum->timed_messages = 0;
 	sum->seconds = 0;
 	sum->messages_per_s = sum->bandwidth_gbps = sum->bandwidth_peak_gbps = 0;
-	if (!together_has_rate(b))
+	if (!has_rate(b))
 		return;
 	for (int i = 0; i < 2; i++)
 		messages += share_arrived(rec[i]) * b->part[i].messages;

@@ -32,6 +32,3 @@ double together_percent(const struct both_ways *b);
  * time when both ran; 0 if they never did, or for less than one message.
  */
 void together_sum(const struct both_ways *b, const struct record *const rec[2], struct record *sum);
-
-/* True if both directions ran at the same time for at least one message. */
-bool together_has_rate(const struct both_ways *b);

@@ -52,7 +52,7 @@ void verify_begin(struct verify *v, uint64_t bytes)
 	const struct operation *o = &ep->test->operation;
 	const struct transport *over = t->qps.transport;
 	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
-	bool both = e->bidirectional || (ep->test->latency && !o->fetches); /* ends post */
+	bool both = e->bidirectional || (ep->test->latency && !operation_fetches(o)); /* ends post */
 	/* SENDs tell their number where another one may come next. */
 	bool told = ep->immediate || (!o->peer_allows && transport_numbers(over));
 

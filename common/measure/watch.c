@@ -31,15 +31,6 @@ static void watch_finish(struct watch *w)
 	}
 }
 
-static uint64_t watch_progress(const struct watch *w)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; w->ep && i < w->ep->workers; i++)
-		sum += atomic_load_explicit(&w->ep->control[i].progress, memory_order_relaxed);
-	return sum;
-}
-
 /* The peer's "done" says how many messages each loop has to wait for. */
 static void handle_done(struct watch *w, json_t *m)
 {
@@ -131,7 +122,7 @@ static void handle_signal(struct watch *w)
 	stop_drain(w->stop);
 	if (!w->stop->signal)
 		return;
-	if (w->rules.alive_only)
+	if (!w->ep)
 		w->interrupted = true;
 	else if (w->stop->count > 1)
 		stop_raise(w->stop, &w->fault);
@@ -148,7 +139,7 @@ void watch_read_event(struct watch *w, const struct hca *h)
 /* Report the progress since the last live line, or since the last interval. */
 static void watch_show(struct watch *w, bool live, bool partial, uint64_t now)
 {
-	uint64_t messages = watch_progress(w), *shown = &w->shown[live];
+	uint64_t messages = endpoint_progress(w->ep), *shown = &w->shown[live];
 	struct progress p = {
 		.elapsed_ns = now - w->times.start_ns,
 		.interval_ns = now - (live ? w->times.live_line_ns : w->times.reported_ns),
@@ -175,7 +166,7 @@ static void show_rest(struct watch *w)
 	bool whole = rules_whole(&w->rules, &w->times, now);
 
 	if (w->rules.interval_ns && now > w->times.reported_ns &&
-	    (whole || watch_progress(w) > w->shown[0]))
+	    (whole || endpoint_progress(w->ep) > w->shown[0]))
 		watch_show(w, false, !whole, now);
 	w->rules.interval_ns = 0;
 }
@@ -234,19 +225,19 @@ static void find_removed(struct watch *w)
 /* Do everything that is due by the clock. */
 static void watch_tick(struct watch *w)
 {
-	uint64_t now = clock_now_ns(), messages = watch_progress(w);
+	uint64_t now = clock_now_ns(), messages = endpoint_progress(w->ep);
 	unsigned due;
 
 	if (messages != w->moved) {
 		w->moved = messages;
 		w->times.moved_ns = now;
 	}
-	due = rules_due(&w->rules, &w->times, now, w->done, w->passive);
+	due = rules_due(&w->rules, &w->times, now, w->done || !w->ep, w->passive);
 	if (due & DUE_ALIVE) {
 		tell_peer(w, "alive");
 		find_removed(w);
 	}
-	if (!w->rules.alive_only && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
+	if (w->ep && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
 		return;
 	if (due & DUE_FINISH)
 		watch_finish(w);
@@ -306,11 +297,11 @@ static void watch_round(struct watch *w)
 	unsigned devices = w->ep ? w->ep->rails : 0;
 	struct pollfd p[3 + EXPERIMENT_DEVICES_MAX] = {
 		{.fd = w->end_fd, .events = POLLIN},
-		{.fd = w->rules.alive_only ? -1 : w->oob->fd, .events = POLLIN},
+		{.fd = w->ep ? w->oob->fd : -1, .events = POLLIN},
 		{.fd = w->stop->fd, .events = POLLIN},
 	};
 
-	if (w->stop->signal && !w->rules.alive_only) /* it came before the round */
+	if (w->stop->signal && w->ep) /* it came before the round */
 		watch_interrupt(w);
 	for (unsigned i = 0; i < devices; i++)
 		p[3 + i] =
@@ -342,7 +333,7 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 	fault_phase(&w->fault, f->phase);
 	t->heard_ns = t->said_ns = t->moved_ns = t->stall_checked_ns = now;
 	t->start_ns = t->reported_ns = t->interval_base_ns = t->live_line_ns = now;
-	w->rules.until_ns = w->oob->until_ns;
+	w->rules.until_ns = w->ep ? w->oob->until_ns : 0;
 	w->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->end_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");

@@ -19,7 +19,7 @@ unsigned operation_traits(const struct test *t)
 	return (t->latency ? TRAIT_LATENCY : TRAIT_BANDWIDTH) |
 	       (operation_writes(o) ? TRAIT_WRITES : 0) | (operation_pulls(o) ? TRAIT_READS : 0) |
 	       (operation_is_atomic(o) ? TRAIT_ATOMICS : 0) |
-	       (t->receives != RECEIVES_NONE ? TRAIT_RECEIVES : 0) |
+	       (test_receives(t) ? TRAIT_RECEIVES : 0) |
 	       (t->schedule ? TRAIT_CELLS : 0);
 }
 
@@ -115,7 +115,7 @@ int operation_check(const struct test *t, const struct experiment *e, struct fau
 
 	if (check_connection(t, e, f) || check_calls(t, e, f))
 		return -1;
-	if (e->use_srq && t->receives == RECEIVES_NONE && !e->write_with_imm) {
+	if (e->use_srq && !test_receives(t) && !e->write_with_imm) {
 		fault_raise(f, FAULT_USAGE, 0, "--use-srq cannot be used with %s", t->name);
 		return fault_fix(f, "use send_%s, or omit it: a WRITE consumes no receive request",
 				 kind_of_test(t));
@@ -172,7 +172,7 @@ static int refuse_operation(const char *device, const struct missing *m, struct 
 }
 
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const struct operation_iwarp *on, struct fault *f)
+			  const char *device, bool ipv6, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
 	char connection[24];
@@ -184,14 +184,14 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		 "omit it, or use send_bw or send_lat, whose receiver also gets a completion"},
 		{e->send_with_imm, "--send_with_imm", "An iWARP SEND carries no immediate data",
 		 "omit it"},
-		{on->ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
+		{ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
 		 "omit it, and name the server by its IPv6 address"},
 	};
 
 	snprintf(connection, sizeof(connection), "-c/--connection %s", over->name);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i].asked)
-			return refuse_operation(on->device, &all[i], f);
+			return refuse_operation(device, &all[i], f);
 	return 0;
 }
 
@@ -222,8 +222,8 @@ int operation_check_device(const struct operation *o, const struct hca_port *p, 
 			    p->efa.device_caps);
 		return fault_fix(f, "use send_lat or send_bw, or an instance of a newer type");
 	}
-	answers = o->fetches && answers && p->attr.max_qp_rd_atom < 1;
-	sends = o->fetches && sends && p->attr.max_qp_init_rd_atom < 1;
+	answers = operation_fetches(o) && answers && p->attr.max_qp_rd_atom < 1;
+	sends = operation_fetches(o) && sends && p->attr.max_qp_init_rd_atom < 1;
 	if (!none && !answers && !sends)
 		return 0;
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s does not support %s", p->device, o->name);
@@ -245,13 +245,13 @@ static unsigned outstanding_limit(int attr, unsigned most)
 struct operation_depth operation_depth(const struct operation *o, const struct experiment *e,
 				       const struct ibv_device_attr *attr)
 {
-	unsigned most = o->fetches ? DEPTH_MAX : 1;
+	unsigned most = operation_fetches(o) ? DEPTH_MAX : 1;
 	struct operation_depth d = {
 		.sent = outstanding_limit(attr->max_qp_init_rd_atom, most),
 		.answered = outstanding_limit(attr->max_qp_rd_atom, most),
 	};
 
-	if (o->fetches && e->outs < d.sent)
+	if (operation_fetches(o) && e->outs < d.sent)
 		d.sent = (unsigned)e->outs;
 	return d;
 }

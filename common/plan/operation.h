@@ -22,7 +22,6 @@ struct operation {
 	enum ibv_wr_opcode another; /* with an immediate, or chosen by --atomic_type */
 	unsigned peer_allows;       /* the peer's rights it needs: enum ibv_access_flags; 0: it
 				       consumes a receive */
-	bool fetches;               /* it completes when the peer's data have arrived here */
 	bool halved;                /* latency: the result is half a round trip */
 	unsigned fixed_bytes;       /* size of each message, and its alignment; 0: any */
 };
@@ -56,6 +55,11 @@ static inline bool operation_is_atomic(const struct operation *o)
 {
 	return o->peer_allows & IBV_ACCESS_REMOTE_ATOMIC;
 }
+/* True if it completes when the peer's data have arrived here (READ, atomics). */
+static inline bool operation_fetches(const struct operation *o)
+{
+	return operation_pulls(o) || operation_is_atomic(o);
+}
 
 /* Convert a round trip in ns to the latency in microseconds. */
 double operation_latency_us(const struct operation *o, double trip_ns);
@@ -80,15 +84,11 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 			   struct fault *f);
 
 /*
- * The same on an iWARP device: only RC, connected by rdma_cm, without immediates and atomics. ipv6:
+ * The same on an iWARP DEVICE: only RC, connected by rdma_cm, without immediates and atomics. IPV6:
  * --ipv6 was given.
  */
-struct operation_iwarp {
-	const char *device;
-	bool ipv6;
-};
 int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const struct operation_iwarp *on, struct fault *f);
+			  const char *device, bool ipv6, struct fault *f);
 
 /*
  * Raise the fault that a ping-pong of WRITEs into GPU memory needs immediates, which iWARP does not

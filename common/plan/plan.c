@@ -30,10 +30,15 @@
 /* Refuse options that cannot be used together, and values that rdmark does not support. */
 static int check_conflicts(const struct experiment *e, struct fault *f)
 {
+	bool efa = experiment_transport(e)->efa;
 	const struct {
 		bool given;
 		const char *what, *fix;
 	} all[] = {
+		{efa && e->use_srq, "--use-srq cannot be used with transport SRD",
+		 "omit it: an EFA has no shared receive queues"},
+		{efa && e->outs != EXPERIMENT_AUTO, "--outs cannot be used with transport SRD",
+		 "use -t: an EFA limits READs by the send queue alone"},
 		{e->bidirectional && e->reversed,
 		 "--reversed cannot be used with -b/--bidirectional",
 		 "omit --reversed: with -b, both ends send"},
@@ -73,25 +78,6 @@ static int check_conflicts(const struct experiment *e, struct fault *f)
 	return 0;
 }
 
-/* What SRD does not have. */
-static int check_efa(const struct experiment *e, struct fault *f)
-{
-	const struct {
-		bool given;
-		const char *option, *fix;
-	} all[] = {
-		{e->use_srq, "--use-srq", "omit it: an EFA has no shared receive queues"},
-		{e->outs != EXPERIMENT_AUTO, "--outs",
-		 "use -t: an EFA limits READs by the send queue alone"},
-	};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].given)
-			return fault_usage(f, all[i].fix, "%s cannot be used with transport SRD",
-					   all[i].option);
-	return 0;
-}
-
 int plan_check(const struct experiment *e, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
@@ -101,8 +87,6 @@ int plan_check(const struct experiment *e, struct fault *f)
 			    "-R/--rdma_cm cannot be used with transport %s", over->name);
 		return fault_fix(f, "omit -R or -c: through rdma_cm, rdmark connects RC and UD");
 	}
-	if (over->efa && check_efa(e, f))
-		return -1;
 	if (e->post_list > e->tx_depth)
 		return fault_usage(
 			f, "use a larger -t or a smaller -l: the list must fit in the send queue",

@@ -34,11 +34,6 @@ struct test {
 	 * the options whose rows say so, and a schedule of its own. 0: it sends messages.
 	 */
 	unsigned calls;
-	enum {
-		RECEIVES_NONE,
-		RECEIVES_FOLLOWER,
-		RECEIVES_BOTH
-	} receives;             /* which end's receives the messages consume */
 	unsigned inline_wanted; /* default of --inline_size, in bytes */
 	/*
 	 * The loops: they run the round and store the results in it. The client leads, unless the
@@ -64,3 +59,9 @@ struct test {
 	int (*judge)(struct measure *m); /* client, at the end: raises a fault for a bad result */
 	int (*task)(struct measure *m, const json_t *what, json_t *result);
 };
+
+/* True if all its messages consume receives of the end to which they go: SENDs. */
+static inline bool test_receives(const struct test *t)
+{
+	return !t->calls && !t->operation.peer_allows;
+}

@@ -9,18 +9,6 @@
 #include "measure/results.h"
 #include "report/report.h"
 
-int calls_init(struct calls *c)
-{
-	c->hist = calloc(c->ms->ep->workers * c->steps, sizeof(*c->hist));
-	return c->hist ? 0 : fault_raise(c->ms->fault, FAULT_LOCAL, ENOMEM, "allocating samples");
-}
-
-void calls_release(struct calls *c)
-{
-	free(c->hist);
-	c->hist = NULL;
-}
-
 /* Whether worker I, which was there DONE times, goes on: up to COUNT times, or until UNTIL_NS. */
 static bool goes_on(struct calls *c, unsigned i, uint64_t done, uint64_t count, uint64_t until_ns)
 {
@@ -33,28 +21,21 @@ static bool goes_on(struct calls *c, unsigned i, uint64_t done, uint64_t count, 
 	return until_ns ? clock_now_ns() < until_ns : done < count;
 }
 
-struct run {
-	struct calls *calls;
-	calls_job *job;
-	uint64_t warmup;
-};
-
 static int run_thread(void *arg, unsigned i)
 {
-	const struct run *r = arg;
-	struct calls *c = r->calls;
+	struct calls *c = arg;
 	const struct experiment *e = &c->ms->options->experiment;
 	uint64_t until_ns, done = 0;
 	int rc = 0;
 
-	while (rc == 0 && goes_on(c, i, done++, r->warmup, 0))
-		rc = r->job(c, i);
+	while (rc == 0 && goes_on(c, i, done++, c->warmup, 0))
+		rc = c->job(c, i);
 	for (unsigned k = 0; k < c->steps * (c->led ? c->ms->ep->workers : 1); k++)
 		hist_reset(&c->hist[i * c->steps + k]);
 	until_ns = e->duration_ns ? clock_now_ns() + e->duration_ns : 0;
 	done = 0;
 	while (rc == 0 && goes_on(c, i, done++, e->iters, until_ns))
-		rc = r->job(c, i);
+		rc = c->job(c, i);
 	c->failed = c->failed || rc;
 	return rc;
 }
@@ -107,14 +88,19 @@ static int tell(struct calls *c, uint64_t bytes)
 	return 0;
 }
 
-int calls_run(struct calls *c, calls_job *job, uint64_t bytes)
+int calls_run(struct calls *c, uint64_t bytes)
 {
-	struct run r = {c, job, plan_warmup(&c->ms->options->experiment, bytes ? bytes : 1, true)};
 	int rc;
 
+	c->hist = calloc(c->ms->ep->workers * c->steps, sizeof(*c->hist));
+	if (!c->hist)
+		return fault_raise(c->ms->fault, FAULT_LOCAL, ENOMEM, "allocating samples");
+	c->warmup = plan_warmup(&c->ms->options->experiment, bytes ? bytes : 1, true);
 	fault_phase(c->ms->fault, PHASE_MEASURE);
 	clock_calibrate(c->ms->clock);
-	rc = c->led ? run_thread(&r, 0) : endpoint_each(c->ms->ep, run_thread, &r);
+	rc = c->led ? run_thread(c, 0) : endpoint_each(c->ms->ep, run_thread, c);
 	/* After a failure, too: what was measured before. */
-	return tell(c, bytes) || rc ? -1 : 0;
+	rc = tell(c, bytes) || rc ? -1 : 0;
+	free(c->hist);
+	return rc;
 }

@@ -11,22 +11,22 @@
 #include "measure/measure.h"
 #include "proto/record.h"
 
-struct calls {
-	struct measure *ms;
-	const enum record_step *step; /* the caller's */
-	unsigned steps;
-	bool led;            /* the job is only run by the calling thread, which leads the others */
-	struct hist *hist;   /* of worker I's step K at I * steps + K; owned */
-	_Atomic bool failed; /* a thread did: all end */
-};
+struct calls;
 
 /* Once around all steps, in the thread of worker I (led: for all workers): add a sample to each. 0
  * or -1. */
 typedef int calls_job(struct calls *c, unsigned i);
 
-/* Set up C, whose ms, step and steps are set. Call calls_release() also after a failure. */
-int calls_init(struct calls *c);
-void calls_release(struct calls *c);
+struct calls {
+	struct measure *ms;
+	calls_job *job;
+	const enum record_step *step; /* the caller's */
+	unsigned steps;
+	bool led;            /* the job is only run by the calling thread, which leads the others */
+	struct hist *hist;   /* of worker I's step K at I * steps + K, during a run */
+	uint64_t warmup;     /* so often the job is run before */
+	_Atomic bool failed; /* a thread did: all end */
+};
 
 /* Add to worker I's step K that it took from BEGIN to END. */
 static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t begin, uint64_t end)
@@ -35,8 +35,8 @@ static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t b
 }
 
 /*
- * Run JOB in all threads, as often or as long as the experiment says, after its warm-up; then tell
+ * C has its ms, job, step and steps. Run the job in all threads, as often or as long as the experiment says, after its warm-up; then tell
  * a row for each step, of BYTES (0: none). 0, or -1 with the fault raised. After a signal the rows have what
  * was measured; if nothing was, that is a fault.
  */
-int calls_run(struct calls *c, calls_job *job, uint64_t bytes);
+int calls_run(struct calls *c, uint64_t bytes);

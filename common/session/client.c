@@ -129,7 +129,7 @@ static int greet_server(struct queue *q)
 	oob_local_address(&s->link.oob, &s->ep.local);
 	if (!s->ep.rails && session_open(s))
 		return -1;
-	m = session_hello(s);
+	m = handshake_hello(&s->ms);
 	if (!m)
 		return -1;
 	/* With --auth both ends prove who they are first. */

@@ -108,7 +108,7 @@ static int check_loss(const struct program *p, struct fault *f)
 
 	if (!p->options.output.max_loss || p->server ||
 	    (!reliable &&
-	     (p->test->latency || p->test->receives != RECEIVES_NONE || e->write_with_imm)))
+	     (p->test->latency || test_receives(p->test) || e->write_with_imm)))
 		return 0;
 	fault_raise(f, FAULT_USAGE, 0, "--max-loss cannot be used with %s",
 		    reliable ? "transport RC, which loses no messages"

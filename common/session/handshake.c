@@ -19,7 +19,7 @@ static struct hello_rail rail_hello(struct endpoint *ep, const struct rail *r)
 		.message_max = (unsigned)operation_message_max(&ep->test->operation, &r->hca.info),
 	};
 
-	if (ep->test->operation.fetches)
+	if (operation_fetches(&ep->test->operation))
 		to.reads = rail_reads(ep, r);
 	rail_subnet(r, to.subnet, sizeof(to.subnet));
 	to.global = rail_is_global(ep, r);
@@ -62,6 +62,8 @@ json_t *handshake_hello(const struct measure *ms)
 	struct endpoint *ep = ms->ep;
 	json_t *rails = json_array(), *sizes = json_array(), *m;
 
+	fault_phase(ms->fault, PHASE_AGREE_SERVER);
+	link_bound(ms->link, &ep->options->experiment, ep->rails);
 	for (unsigned i = 0; i < ep->rails; i++)
 		json_array_append_new(rails, make_offer(ep, &ep->rail[i]));
 	m = make_introduction(ep, ms->link, "hello", rails);
@@ -79,7 +81,10 @@ json_t *handshake_hello(const struct measure *ms)
 	if (ep->sizes > 1)
 		json_object_set(m, "sizes", sizes);
 	json_decref(sizes);
-	return m;
+	if (!fault_is(ms->fault))
+		return m;
+	json_decref(m);
+	return NULL;
 }
 
 int handshake_read_timeout(struct link *l, const json_t *m)

@@ -79,11 +79,9 @@ void session_release(struct session *s);
 void session_unmake(struct session *s);
 
 /*
- * session.c, client: the hello that proposes the options' experiment, or NULL with the fault raised;
- * over the connection take leave of an experiment, with MORE to come or for good; agree on the next
- * one, which the options have.
+ * session.c, client: over the connection take leave of an experiment, with MORE to come or for good;
+ * agree on the next one, which the options have.
  */
-json_t *session_hello(struct session *s);
 int session_leave(struct session *s, bool more);
 int session_agree(struct session *s);
 
@@ -168,8 +166,8 @@ void hello_write_sweep(const struct sweep *sweep, json_t *m);
 int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 
 /*
- * handshake.c: "hello", which the caller releases, and "welcome", then "qps". The server chooses
- * from HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
+ * handshake.c: "hello", which proposes the options' experiment (the caller releases it; NULL: the
+ * fault is raised), and "welcome", then "qps". The server chooses from HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
  */
 json_t *handshake_hello(const struct measure *ms);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);

@@ -25,7 +25,7 @@ static struct prove_facts facts_of(const struct session *s, const struct experim
 	return (struct prove_facts){
 		.base = e,
 		.receives = endpoint_receives(ep),
-		.fetches = ep->test->operation.fetches,
+		.fetches = operation_fetches(&ep->test->operation),
 		.software = hca_is_software(&ep->rail[0].hca.info),
 		.rx_depth = plan_rx_depth(e, &(struct plan_qp){.receives = true,
 							       .max_cqe = d->max_cqe,

@@ -184,7 +184,7 @@ static struct report_effective effective_values(const struct measure *ms)
 		.inline_bytes = qps->inline_bytes,
 		.cq_mod = round_plan(&ms->meter[0], first, true).cq_mod,
 		.warmup = plan_warmup(e, first, ep->test->latency),
-		.outs = ep->test->operation.fetches ? reads : 0,
+		.outs = operation_fetches(&ep->test->operation) ? reads : 0,
 		.asked_bytes = ep->asked_bytes,
 		.connected_by = e->rdma_cm ? "rdma_cm" : "tcp",
 		.calls = endpoint_calls(ep),
@@ -231,20 +231,6 @@ void session_show_ends(struct measure *ms)
 	link_alive_stop(ms->link);
 }
 
-json_t *session_hello(struct session *s)
-{
-	struct fault *f = &s->program->fault;
-	json_t *m;
-
-	fault_phase(f, PHASE_AGREE_SERVER);
-	link_bound(&s->link, &s->program->options.experiment, s->ep.rails);
-	m = handshake_hello(&s->ms);
-	if (!fault_is(f))
-		return m;
-	json_decref(m);
-	return NULL;
-}
-
 int session_leave(struct session *s, bool more)
 {
 	json_t *bye = message_new("bye");
@@ -265,7 +251,7 @@ int session_agree(struct session *s)
 
 	if (session_open(s))
 		return -1;
-	m = session_hello(s);
+	m = handshake_hello(&s->ms);
 	if (!m)
 		return -1;
 	if (link_send(&s->link, m) || link_expect(&s->link, "welcome", &m))

@@ -20,6 +20,7 @@
 
 #include "explain/during.h"
 #include "explain/limit.h"
+#include "run_end.h"
 
 struct world {
 	struct run_facts r;

@@ -21,21 +21,18 @@ static const struct operation writes = {.name = "RDMA WRITE",
 static const struct operation reads = {.name = "RDMA READ",
 				       .opcode = IBV_WR_RDMA_READ,
 				       .another = IBV_WR_RDMA_READ,
-				       .peer_allows = IBV_ACCESS_REMOTE_READ,
-				       .fetches = true};
+				       .peer_allows = IBV_ACCESS_REMOTE_READ};
 static const struct operation atomics = {.name = "an atomic operation",
 					 .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
 					 .another = IBV_WR_ATOMIC_FETCH_AND_ADD,
 					 .peer_allows = IBV_ACCESS_REMOTE_ATOMIC,
-					 .fetches = true,
 					 .fixed_bytes = 8};
 
 static struct test test_of(const struct operation *o, bool latency)
 {
 	return (struct test){.name = "x",
 			     .operation = *o,
-			     .latency = latency,
-			     .receives = o->peer_allows ? RECEIVES_NONE : RECEIVES_BOTH};
+			     .latency = latency};
 }
 
 static struct experiment defaults(void)
@@ -173,7 +170,6 @@ static void what_a_device_cannot_do(void **state)
 {
 	struct hca_port p = {.device = "x",
 			     .attr = {.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16}};
-	struct operation_iwarp on = {.device = "siw0"};
 	struct experiment e = defaults();
 	struct fault f = {0};
 
@@ -197,8 +193,8 @@ static void what_a_device_cannot_do(void **state)
 	assert_true(can(&reads, &p, true, true) && !can(&writes, &p, true, true));
 	p.efa.device_caps = EFA_WRITE;
 	assert_true(can(&writes, &p, true, true) && !can(&reads, &p, true, true));
-	assert_int_equal(operation_check_iwarp(&reads, &e, &on, &f), 0);
-	assert_int_equal(operation_check_iwarp(&atomics, &e, &on, &f), -1);
+	assert_int_equal(operation_check_iwarp(&reads, &e, "siw0", false, &f), 0);
+	assert_int_equal(operation_check_iwarp(&atomics, &e, "siw0", false, &f), -1);
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
 }
 

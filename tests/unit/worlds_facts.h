@@ -6,7 +6,7 @@
 #ifndef RDMARK_TESTS_UNIT_WORLDS_FACTS_H
 #define RDMARK_TESTS_UNIT_WORLDS_FACTS_H
 
-#include "explain/run.h"
+#include "run_end.h"
 #include "worlds_alone.h"
 
 struct world_facts {
