@@ -45,7 +45,8 @@ registers() {
 	start cli rdmark-plot c.json -o c.svg
 	finish cli
 	ended cli 0
-	says c.svg 'dereg_mr'
+	says c.svg 'dereg_mr' 'each call: reg_lat'
+	says_no c.svg 'Gb/s' '->' '1 QP' 'round trip'
 }
 
 @test "-a: all sizes; -D: as long as it says; --warmup does not count" {
