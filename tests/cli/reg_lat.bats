@@ -41,6 +41,7 @@ registers() {
 	finish cli
 	ended cli 0
 	(($(grep -c '^rdmark_latency_mean_seconds{.*step="reg_mr"' c.prom) == 2 && $(grep -c '^rdmark_latency_mean_seconds{.*step="dereg_mr"' c.prom) == 2)) || fail "$(<c.prom)"
+	says_no c.prom 'rdmark_bandwidth' 'peer='
 	command -v gnuplot >/dev/null || return 0
 	start cli rdmark-plot c.json -o c.svg
 	finish cli
