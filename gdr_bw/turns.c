@@ -146,6 +146,7 @@ static int run_turns_until(struct gdr *g, const struct ratios *all, unsigned las
 static void note_open_verdict(const struct gdr *g, const struct ratios *all, unsigned next)
 {
 	const struct ratio *c = all->deciding;
+	char interval[48];
 	unsigned cells = 0;
 
 	for (unsigned i = 0; i < all->cells; i++)
@@ -153,12 +154,17 @@ static void note_open_verdict(const struct gdr *g, const struct ratios *all, uns
 			c = &all->cell[i]; /* what decides so far is clear */
 	for (unsigned i = 0; i < g->results; i++)
 		cells += ratio_is_open(all, &g->result[i]);
+	if (isinf(c->of_host.high))
+		snprintf(interval, sizeof(interval), "no interval");
+	else
+		snprintf(interval, sizeof(interval), "%.1f to %.1f %%", 100 * c->of_host.low,
+			 100 * c->of_host.high);
 	report_note(g->ms->report,
-		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%.1f to %.1f "
-		    "%%); %u more windows of %u cells",
+		    "undecided after %u window%s: %s %s is %.1f %% of host memory (%s); %u more "
+		    "windows of %u cells",
 		    g->turns, g->turns == 1 ? "" : "s", gdr_cell_name(&c->result->cell),
-		    gdr_cell_direction(&c->result->cell), 100 * c->of_host.mean,
-		    100 * c->of_host.low, 100 * c->of_host.high, next - g->turns, cells);
+		    gdr_cell_direction(&c->result->cell), 100 * c->of_host.mean, interval,
+		    next - g->turns, cells);
 }
 
 int gdr_turns(struct gdr *g)

@@ -274,7 +274,7 @@ int hosts_complete(struct hosts *h, struct fault *f)
 	qsort(h->by_name, h->n, sizeof(*h->by_name), compare_hosts);
 	for (uint32_t i = 1; i < h->n; i++)
 		if (!compare_hosts(&h->by_name[i - 1], &h->by_name[i]))
-			return fault_raise(f, FAULT_USAGE, 0, "host %s is named twice",
+			return fault_usage(f, "name each host once", "host %s is named twice",
 					   h->by_name[i]->name);
 	return 0;
 }

@@ -20,7 +20,7 @@ static const char usage[] =
 	"      say which nodes, rails and links are slow or lost, from what run wrote\n"
 	"\n"
 	"Example, on Slurm:\n"
-	"  salloc -N 64 --no-kill rdmark-pairs sweep --launch srun -- write_bw -s 1m -D 0.5\n"
+	"  salloc -N 64 --no-kill rdmark-pairs sweep --launch srun -- write_bw -D 0.5\n"
 	"\n"
 	"rdmark-pairs COMMAND --help shows its options. See rdmark-pairs(1).\n";
 

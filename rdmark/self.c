@@ -229,9 +229,11 @@ int self_command(char **argv)
 		.name = "rdmark self",
 		.synopsis = "[OPTION...]",
 		.about =
-			"Each ACTIVE port of this host WRITEs to itself, from and to the memory of "
-			"each NUMA node and GPU.",
-		.options = options};
+			"Each ACTIVE port of this host WRITEs to itself, from and to the memory of each\n"
+			"NUMA node and GPU. In Gb/s.\n",
+		.options = options,
+		.more = "Exit status: 0 none is slow, 6 one is slow, 77 none could be measured.\n"
+			"See rdmark(1).\n"};
 	struct running r = {.stop = {.fd = -1}};
 	struct self_options o = {0};
 	struct self s = {0};

@@ -197,7 +197,7 @@ size_t self_print(const struct self *s, FILE *out)
 	char text[256];
 	size_t found = 0;
 
-	fprintf(out, "%-18s %10s", "WRITE to itself", "slot[Gb/s]");
+	fprintf(out, "%-18s %10s", "WRITE to itself, Gb/s", "slot");
 	for (size_t m = 0; m < s->memories; m++)
 		fprintf(out, " %8s ", s->memory[m].name);
 	fputc('\n', out);

@@ -108,8 +108,8 @@ static int schedule(struct measure *ms)
 
 	if (ep->gpu_memory && ep->workers > 1)
 		return fault_usage(
-			ep->fault, "omit it, or use host memory",
-			"several threads cannot register GPU memory: its driver has one");
+			ep->fault, "omit --threads and name one device with -d, or omit --gpu",
+			"several threads cannot register GPU memory: one thread uses its driver");
 	ep->largest_bytes = plan_last_size(e, UINT64_MAX);
 	if (endpoint_check_memory(ep) || endpoint_each(ep, make_memory, ep))
 		return -1;

@@ -214,5 +214,6 @@ void options_help_check(FILE *out, const struct options *defaults)
 		"Say what is wrong with this host and its ports, as `write_bw --check` does.\n\n");
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		help_row(out, options_find(own[i]), defaults);
-	fprintf(out, "\nThe exit status is 6 if there is a fault. See rdmark(1).\n");
+	fprintf(out, "      --self                     then also do what `rdmark self` does\n"
+		     "\nThe exit status is 6 if there is a fault. See rdmark(1).\n");
 }

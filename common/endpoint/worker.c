@@ -32,7 +32,8 @@ static struct plan_qp worker_plan(const struct worker *t)
 
 	return (struct plan_qp){
 		.latency = ep->test->latency,
-		.pingpong = ep->test->latency && !operation_fetches(&ep->test->operation),
+		.pingpong = ep->test->latency && !operation_fetches(&ep->test->operation) &&
+			    !ep->test->calls,
 		.receives = worker_receives(ep),
 		.no_rnr_retry = rail_is_iwarp(t->rail) || hca_lacks_rnr_retry(&t->rail->hca.info),
 		.max_cqe = (unsigned)d->max_cqe,

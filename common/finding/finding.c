@@ -34,6 +34,8 @@ static void add_number(char *to, size_t size, const struct finding_value *v)
 		add_share(to, size, v->number);
 	else if (strcmp(v->unit, "B") == 0)
 		text_add(to, size, "%s", units_size((uint64_t)v->number).text);
+	else if (strcmp(v->unit, "s") == 0 && v->number > 0 && v->number < 0.1)
+		text_add(to, size, "%s", units_about_ns(1e9 * v->number).text);
 	else if (strcmp(v->unit, "Gb/s") == 0 && v->number >= 10 && v->number != floor(v->number))
 		text_add(to, size, "%.1f Gb/s", v->number);
 	else if (v->unit[0])

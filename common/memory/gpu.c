@@ -190,7 +190,10 @@ static int choose(const struct gpu_attr *wanted, struct gpu_info *info, struct f
 	else if (found)
 		fault_raise(f, FAULT_USAGE, 0, "%zu GPUs have a %s", found, what);
 	else
-		fault_raise(f, FAULT_USAGE, 0, "no GPU has %s", what);
+		fault_raise(f, FAULT_USAGE, 0, "no GPU has %s%s", what,
+			    wanted->uuid && strchr(wanted->uuid, ',')
+				    ? "; an end of a run uses one GPU"
+				    : "");
 	for (size_t i = 0; i < VENDORS; i++)
 		if (getenv(vendors[i]()->hidden_by))
 			fault_cause(f, "%s is '%s', which may hide GPUs", vendors[i]()->hidden_by,

@@ -37,12 +37,13 @@ static int raise_no_memory(size_t bytes, int errnum, struct fault *f)
 	if (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY) {
 		fault_cause(f, "The limit on address space (RLIMIT_AS) is %s",
 			    units_size(as.rlim_cur).text);
-		return fault_fix(f, "ulimit -v unlimited, or use smaller messages (-s) or smaller "
-				    "depths (-t, -r)");
+		return fault_fix(f, "ulimit -v unlimited, or use smaller sizes (-s) or, where the "
+				    "test has them, smaller depths (-t, -r)");
 	}
 	fault_cause(f, "The machine has %s of free memory",
 		    units_size((size_t)sysconf(_SC_AVPHYS_PAGES) * page_bytes()).text);
-	return fault_fix(f, "use smaller messages (-s), smaller depths (-t, -r) or fewer QPs (-q)");
+	return fault_fix(f, "use smaller sizes (-s), or, where the test has them, smaller depths "
+			    "(-t, -r) or fewer QPs (-q)");
 }
 
 /* Map LEN bytes at a multiple of ALIGN; both are multiples of the page size. Returns NULL with

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "report/list.h"
 
+#include <errno.h>
 #include <net/if.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ int list_finish(FILE *out, const char *program)
 		return 0;
 	fault_phase(&f, PHASE_WRITE);
 	fault_raise(&f, FAULT_LOCAL, why, "writing to stdout");
+	if (why == ENOSPC)
+		fault_fix(&f, "free some space there, or send stdout elsewhere");
 	document_unread(why, &f);
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);

@@ -293,6 +293,8 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 				 "writing to stdout");
 	if (why == EBADF)
 		fault_cause(f, "stdout is closed");
+	if (why == ENOSPC)
+		fault_fix(f, "free some space there, or send stdout elsewhere");
 	document_unread(why, f);
 	forget_report(r);
 	memset(r, 0, sizeof(*r));

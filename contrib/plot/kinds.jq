@@ -4,6 +4,11 @@
 
 # --- against the axis --------------------------------------------------------------------------
 
+def samples: if all(.[]; .step != "") then "calls" else "messages" end;
+
+# A rate is not less than 0, however unsure.
+def low_end($v; $w): [0, $v * (1 - $w)] | max;
+
 # Of curves: a series for each and each of NAMES, whose values are in .v of the rows, in that order.
 def series($names):
 	length as $curves
@@ -12,7 +17,7 @@ def series($names):
 			legend: (if $names == [""] then $curve.legend elif $curves == 1 then $name else "\($curve.legend), \($name)" end),
 			color: (if $curves == 1 then $q else $i end), dashed: ($curves > 1 and $q > 0),
 			marked: [$curve.at[] | select(any(.rows[]; .disturbed and .v[$q] != null)) | [.x, (.rows | spread(.v[$q])[0])]],
-			points: [$curve.at[] | [.x] + (.rows | if length == 1 and .[0].whisker then .[0] as {v: [$v], whisker: $w} | [$v, $v * (1 - $w), $v * (1 + $w)]
+			points: [$curve.at[] | [.x] + (.rows | if length == 1 and .[0].whisker then .[0] as {v: [$v], whisker: $w} | [$v, low_end($v; $w), $v * (1 + $w)]
 				else spread(.v[$q]) end) | select(.[1] != null)],
 			dots: [$curve.at[] | .x as $x | .rows | select(length > 1) | length as $n
 				| to_entries[] | [$x, .key / ($n - 1), .value.v[$q], .value.disturbed] | select(.[2] != null)]
@@ -21,7 +26,7 @@ def series($names):
 # Bars: those that share an x beside each other; or, all at one x, each with its legend below it.
 def grouped_bars($o; $x; $values; $ceilings):
 	if ($values | length) == 1 then
-		[.[].legend | if . == "" then [.] else split(", ") end] as $names
+		[.[].legend | if . != "" then split(", ") else [$values[0] | if type == "array" then .[] | tostring else words($x) end] end] as $names
 		| [{legend: "", points: [to_entries[] | [.key] + .value.points[0][1:]],
 			marked: [to_entries[] | .key as $i | .value.marked[] | [$i, .[1]]],
 			dots: [to_entries[] | .key as $i | .value.dots[] | [$i, .[1:][]]]}]
@@ -39,7 +44,7 @@ def against($runs; $o; $x; $names; what; aside; unit; axis; $ceilings; more; key
 	| ($curves | series($names)) as $series
 	| notes($runs),
 	  prelude($o; "\(what): \(subject)"; shared($x), ([($curves | repeats), aside] | join("; "))),
-	  axes($o; if ($values | length) == 1 then "" else axis_name($x) end; unit), axis,
+	  axes($o; if ($values | length) == 1 then "" elif $x == "size" and samples == "calls" then "size of the memory region [bytes]" else axis_name($x) end; unit), axis,
 	  if any($curves[]; .at | length > 1) and all($values[]; type == "number") then
 		([$curves[].at[].x] | x_axis($o; $x)), ($series | lines($o; $ceilings; more; keys))
 	  else $series | grouped_bars($o; $x; $values; $ceilings) end;
@@ -72,13 +77,13 @@ def rate($runs; $o; $x):
 
 def quantiles: ["min", "median", "p90", "p99", "p99.9", "p99.99", "max"];
 
-def trip: [.[].options.test // "" | test("^(read|atomic)_")] | unique
-	| if . == [false] then "half round trip" elif . == [true] then "whole round trip" else "half round trip, of READs and atomics whole ones" end;
+def trip: if all(.[]; .step != "") then "each call" else [.[].options.test // "" | test("^(read|atomic)_")] | unique
+	| if . == [false] then "half round trip" elif . == [true] then "whole round trip" else "half round trip, of READs and atomics whole ones" end end;
 
 # Those of the quantiles that too few messages were measured for.
 def too_few($which):
 	. as $rows | [$which[] | . as $q | select(all($rows[]; .us[$q] == null)) | quantiles[.]]
-	| if . == [] then empty else "\(join(", ")): too few messages" end;
+	| if . == [] then empty else "\(join(", ")): too few \($rows | samples)" end;
 
 def latency($runs; $o; $x):
 	(if curves($runs; $x) | length > 1 then [1, 3] else [0, 1, 3, 4, 6] end) as $which
@@ -147,8 +152,9 @@ def ratio($runs; $o; $x):
 	  then stop("--kind ratio: no result of \($runs[1].name) matches one of \($runs[0].name)\($all | unlike([]; "") | if . == "" then "" else "; they differ in \(.)" end)") else $drawn end
 	| (if $differ == "" then empty else note("the runs differ in \($differ)") end),
 	  against($runs; $o; $x; $names; "\($what) relative to \($runs[0].name)"; empty; "\($what | ascii_downcase) relative to \($runs[0].name)\(if any(.[]; .whisker) then "; bars: ± 95 %" else "" end)";
-		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[].v[])
-		else [.[].v[] | select(. != null)] | ([0.02, (max - min) * 0.08] | max) as $room
+		def ends: .whisker as $w | .v[] | select(. != null) | if $w then low_end(.; $w), . * (1 + $w) else . end;
+		if $o.log or (sorts($x) | length == 1) then y_axis($o; .[] | ends)
+		else [.[] | ends] | ([0.02, (max - min) * 0.08] | max) as $room
 			| "set yrange [\(min - $room):\(max + $room)]" end;
 		[]; empty; empty);
 
@@ -159,9 +165,9 @@ def percentiles($runs; $o):
 	| . as $rows
 	| curves($runs; "") as $curves
 	| notes($runs),
-	  prelude($o; "Latency percentiles, \(trip): \(subject)"; shared(""), ($curves | repeats)),
+	  prelude($o; "Latency percentiles, \(trip): \(subject)"; shared(""), ([($curves | repeats), too_few([range(7)])] | join("; "))),
 	  "set xrange [-0.3:6.3]", tics("x"; quantiles | to_entries[] | "'\(.value)' \(.key)"),
-	  axes($o; ["share of messages that took no longer", too_few([range(7)])] | join("; "); "latency [us]"),
+	  axes($o; "share of \(samples) that took no longer"; "latency [us]"),
 	  us_axis("y"; $rows[].us[]),
 	  ([$curves[] | .at[0].rows as $of
 		| {legend, points: [range(7) as $q | [$q] + ($of | spread(.us[$q])) | select(.[1] != null)]}
@@ -300,7 +306,7 @@ def trend($runs; $o):
 		([([.[].bad] | add | select(. > 0) | "\(.) of") + " " + ([.[].n] | add | plural("run")) + " disturbed",
 			([.[].n] | max | select(. > 1) | "mean of up to \(.) runs a point; bars: lowest to highest")] | join("; "))),
 	  axes($o; "start of the run (UTC)"; if $is_bandwidth then "bandwidth [Gb/s]" else "latency [us]" end),
-	  y_axis($o; .[].y, $ceilings[].gbps), time_axis($o; $from; $to),
+	  y_axis($o; .[].y, (.[] | select(.n > 1).high), $ceilings[].gbps), time_axis($o; $from; $to),
 	  (if $failed == [] then empty else "set y2range [0:1]", data("failed"; $failed[] | [.when, 0.02]) end),
 	  ([curves($runs; "")[] | (.at[0].rows | spread_out) as $rows
 		| {legend, points: [$rows[] | [.when, .y] + if .n > 1 then [.low, .high] else [] end], marked: [$rows[] | select(.disturbed) | [.when, .y]]}

@@ -40,18 +40,19 @@ def asked: object | . as $asked
 		({}; .[$key] = ($asked[$key] | scalar));
 
 def options($d; $ends):
-	def here(f): [$ends[] | f | clean] | if .[0] == .[1] then .[0] else join(" -> ") end;
+	def here(f): [$ends[] | f | clean] | if . as $all | all(. == $all[0]) then .[0] else join(" -> ") end;
 	($d.experiment | asked)
 	| .mtu_bytes = (.mtu_bytes // ($d.effective | object | .mtu_bytes | number))
 	| .test = ($d.test | clean)
-	| .hosts = ([$ends[].host | clean] | if . == ["", ""] then null else join(" -> ") end)
+	| .hosts = ([$ends[].host | clean] | if all(. == "") then null else join(" -> ") end)
 	| .transport = here(.transport // .link_layer)
-	| .memory = here(.memory);
+	| .memory = here(.memory)
+	| if $ends | length == 1 then del(.connection, .qp) else . end; # of no peer
 
 # What is the same for all rows of a document.
 def about($run):
 	. as $d
-	| ([$d.ends | object | .client, .server | object]) as $ends
+	| ([$d.ends | object | .client, .server | objects]) as $ends
 	| {
 		run: $run,
 		title: ($d.title | text | plain),
@@ -72,7 +73,7 @@ def row($about):
 		repeat: (.run | number),
 		cut_short: (.interrupted == true),
 		bytes: (.message_bytes | number),
-		gbps: (.bandwidth_gbps | number),
+		gbps: (if .step then null else .bandwidth_gbps | number end), # of calls: not what a link carries
 		low: (.bandwidth_min_gbps | number),
 		high: (.bandwidth_max_gbps | number),
 		half: (.plus_minus_percent | number), # of gbps, 95 %

@@ -110,7 +110,7 @@ def shared($x):
 
 # "send_bw, 64 KiB" of all that is drawn.
 def subject: [([.[].options.test] | unique | join(", ")),
-	(sorts("size") | if length == 1 then .[0] // empty | bytes_words else empty end)] | join(", ");
+	(sorts("size") | if length == 1 then .[0] // empty | select(. > 0) | bytes_words else empty end)] | join(", ");
 
 # Said where measurements were repeated.
 def repeats: [.[].at[].rows | length] | [min, max]

@@ -26,7 +26,7 @@ def about:
 	| ($ends[.role | text] | object | devices) as $devices
 	| {test: (.test | text),
 	   device: (if $devices != "" then $devices else .device | text end),
-	   peer: (if (.peer | text) != "" then .peer else $ends.client | object | .host | text end)};
+	   peer: (if (.peer | text) != "" then .peer elif .role == "server" then $ends.client | object | .host | text else "" end)};
 
 # Keep document $d, in place of those with the same labels. A run that failed before it knew its device
 # may have been of any.
@@ -153,7 +153,7 @@ def shown($d): . as $r
 	| . == [] or .[0].median_run == $r.run;
 
 def result($run; $labels): . as $r | (.limit | object) as $limit | (.quality | object) as $quality
-	| series("bandwidth_bytes_per_second"; $labels; .bandwidth_gbps | per_second),
+	| series("bandwidth_bytes_per_second"; $labels; if .step then null else .bandwidth_gbps end | per_second), # no link carries calls
 	  series("messages_per_second"; $labels; .messages_per_s),
 	  series("of_ceiling_ratio"; $labels; .of_ceiling | number // ($r.bandwidth_gbps | over($limit.ceilings | object | .link_gbps))),
 	  series("latency_mean_seconds"; $labels; .latency_mean_us | seconds),

@@ -77,6 +77,8 @@ static int read_file(struct evidence *b, const char *name, struct fault *f)
 
 	if (status)
 		fault_raise(f, FAULT_USAGE, errno, "reading %s", in ? "stdin" : name);
+	if (status && errno == ENOENT)
+		fault_fix(f, "name the files that `rdmark-pairs run` or sweep wrote");
 	if (file && !in)
 		fclose(file);
 	return status;

@@ -27,7 +27,16 @@ static int refuse_word(const char *word, const char *why, struct fault *f)
 {
 	fault_raise(f, FAULT_USAGE, 0, "'%.80s' after --", word);
 	fault_cause(f, "%s", why);
-	return fault_fix(f, "omit it; what each pair must reach is --expect of judge");
+	return fault_fix(f, "omit it");
+}
+
+static int refuse_option(const struct option_row *row, const char *why, struct fault *f)
+{
+	fault_raise(f, FAULT_USAGE, 0, "'--%s' after --", row->name);
+	fault_cause(f, "%s", why);
+	return fault_fix(f, row->group == GROUP_LIMITS
+				    ? "omit it; what each pair must reach is --expect of judge"
+				    : "omit it");
 }
 
 static int use_option(struct program_line *l, const struct option_row *row, const char *value,
@@ -35,12 +44,13 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 {
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		if (strcmp(row->name, taken[i]) == 0)
-			return refuse_word(row->name,
-					   "rdmark-pairs sets this option itself, or cannot use it",
-					   f);
-	if (strcmp(row->name, "duration") == 0 &&
-	    (!value || units_parse_seconds(value, &l->duration_ns)))
-		return refuse_word(row->name, "it needs a time", f);
+			return refuse_option(
+				row, "rdmark-pairs sets this option itself, or cannot use it", f);
+	if ((strcmp(row->name, "duration") == 0 &&
+	     (!value || units_parse_seconds(value, &l->duration_ns))) ||
+	    (strcmp(row->name, "omit") == 0 &&
+	     (!value || units_parse_seconds(value, &l->omit_ns))))
+		return refuse_option(row, "it needs a time", f);
 	if (strcmp(row->name, "auth") == 0)
 		l->auth = value;
 	if (strcmp(row->name, "size") == 0 && value && strchr(value, ','))
@@ -97,6 +107,9 @@ int program_line_read(struct program_line *l, char **words, struct fault *f)
 		fault_raise(f, FAULT_USAGE, 0, "'%.80s' is no program that measures", l->program);
 		return fault_fix(f, "write one of those after --: %s", process_programs());
 	}
+	if (strcmp(l->program, "reg_lat") == 0)
+		return fault_usage(f, "start it on each host, with srun, clush or pdsh",
+				   "reg_lat measures one host, no pair");
 	length = strlen(l->program);
 	l->latency = strcmp(l->program + length - 4, "_lat") == 0;
 	l->both_ways = !l->latency && strcmp(l->program, "gdr_bw") != 0;

@@ -20,6 +20,7 @@ struct program_line {
 	bool latency, both_ways;   /* what it measures; and whether --reversed makes sense */
 	bool to_client;            /* its payload goes to the client: RDMA READ */
 	uint64_t duration_ns;      /* of -D; 0: none */
+	uint64_t omit_ns;          /* of --omit, before it */
 	const char *auth;          /* of --auth; NULL: none */
 	char *word[PROGRAM_WORDS_MAX + 1]; /* the options */
 	size_t words;

@@ -100,7 +100,7 @@ bool run_reversed(const struct run *r, unsigned part)
 /* The length of a slot: --slot, or the runs of -D and what they need more. */
 static int set_slot(struct run *r)
 {
-	uint64_t run_ns = r->line.duration_ns, most;
+	uint64_t run_ns = r->line.duration_ns ? r->line.omit_ns + r->line.duration_ns : 0, most;
 
 	r->time.parts = r->line.both_ways && !r->asked.one_way && !is_incast(r) ? 2 : 1;
 	r->time.slot_ns = r->asked.slot_ns;
@@ -205,7 +205,8 @@ int run_plan(struct run *r)
 	if (!r->asked.slot_ns && !r->players.self) /* one host says it for all */
 		terminal_note(stderr, "slots of %s: %u of %s, and %s for each to begin and end",
 			      units_ns(r->time.slot_ns).text, r->time.parts,
-			      units_ns(r->line.duration_ns).text, units_ns(SETUP_NS).text);
+			      units_ns(r->line.omit_ns + r->line.duration_ns).text,
+			      units_ns(SETUP_NS).text);
 	snprintf(r->id, sizeof(r->id), "%" PRIu64 ".%03u-%" PRIu64,
 		 r->time.start_ns / UNITS_NS_PER_S, (unsigned)(r->time.start_ns / 1000000 % 1000),
 		 r->asked.schedule.seed);

@@ -139,6 +139,8 @@ offered() {
 	offered 'rdmark se' 'server ' 'self ' 'send_lat ' 'send_bw '
 	offered 'rdmark n' 'node1 ' 'node2 '
 	offered 'rdmark list ' '--json '
+	offered 'rdmark check --s' '--self '
+	offered 'rdmark check -d rx' 'rxe0 '
 	offered 'rdmark p' 'pairs ' 'plot '
 	offered 'rdmark compare ru' run.json
 	offered 'rdmark compare run.json --w' '--within='

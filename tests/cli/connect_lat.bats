@@ -18,7 +18,7 @@ setup_file() { need_device; }
 	[[ $(head -n 1 client.out) == ' #calls    call       median[us] avg[us]   p99[us]   max[us]   calls/s' ]] || fail "$(<client.out)"
 	[[ $(awk 'NR > 1 { print $1, $2 }' client.out | paste -sd ,) == \
 		'40 create,40 init,40 exchange,40 peer,40 rtr,40 rts,40 destroy,40 connection' ]] || fail "$(<client.out)"
-	json c.json '.status == "ok" and .effective.connected_by == "tcp" and (.results | map(.step)) == ["create", "init", "exchange", "peer", "rtr", "rts", "destroy", "connection"]'
+	json c.json '.status == "ok" and .effective.connected_by == "tcp" and .effective.tx_depth == 1 and (.results | map(.step)) == ["create", "init", "exchange", "peer", "rtr", "rts", "destroy", "connection"]'
 	json c.json '.results | all(.direction == "none" and .latency_min_us <= .latency_max_us and (.messages_per_s * .seconds / .messages - 1 | fabs) < 1e-6)'
 	json c.json '(.results | map(.seconds)) as $s | ($s[:7] | add) <= $s[7] * 1.001'
 	json s.json '.status == "ok" and .results == []'

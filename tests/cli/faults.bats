@@ -145,7 +145,7 @@ cannot() {
 	through=(bash -c 'exec "$@" >/dev/full' bash)
 	client send_lat -n 10
 	finish server
-	says client.err 'writing to stdout: No space left on device.'
+	says client.err 'writing to stdout: No space left on device. Fix: free some space there, or send stdout elsewhere.'
 }
 
 @test "stdout is closed on the server: the client does not mind" {

@@ -20,6 +20,10 @@ few=(-n 40 -s 256)
 	client write_bw --use_cuda "${few[@]}" --json=c.json
 	ended client 0
 	json c.json '.ends.client.gpu | startswith("GPU 0")'
+	start cli write_bw --gpu 0,1
+	finish cli
+	ended cli 2
+	says cli.err "no GPU has UUID '0,1'; an end of a run uses one GPU. Fix: name one of these"
 	start cli write_bw --gpu 0 --use_cuda=0
 	finish cli
 	ended cli 2

@@ -44,6 +44,8 @@ refused() {
 	refused "'ls' is no program that measures" --start "$later" -- ls
 	refused "'--nothing' after --" --start "$later" -- write_bw --nothing
 	refused 'rdmark-pairs sets this option itself' --start "$later" -- write_bw -p 1
+	refused "'--prove' after --" --start "$later" -- write_bw --prove
+	refused 'reg_lat measures one host, no pair' --start "$later" -- reg_lat -D 1
 	local threshold
 	for threshold in --min-bw=1 --limit_bw=1 --min-msgrate=1 --limit_msgrate=1 --max-lat=9; do
 		refused 'what each pair must reach is --expect of judge' --start "$later" -- send_bw "$threshold"
@@ -59,6 +61,8 @@ refused() {
 @test "a dry run says pairs, rounds and duration" {
 	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full
 	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 1.8 s, all: 16.2 s' ]]
+	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full -- write_bw --omit 2 -D 0.5
+	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 5.8 s, all: 52.2 s' ]]
 	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full --for 5 --one-way -- write_bw -D 0.1
 	[[ $output == 'nodes: 9, pairs: 36, rounds: 9 of 500 ms, all: 4.5 s' ]]
 	run -0 "$bin/rdmark-pairs" run --dry-run --hosts 'n[1-9]' --schedule full --for 1.4 --one-way -- write_bw -D 0.1

@@ -209,6 +209,10 @@ made() { jq -c "$3" "$2" >made && mv made "$1"; }
 	script -k ratio sure.json surer.json
 	data s0 '0 1 0.97 1.03 *' '1 2 1.9 2.1 *'
 	says picture.gp 'relative to sure; bars: ± 95 %'
+	made unsure.json run.json '.results |= [.[0] | .bandwidth_gbps = 20 | .plus_minus_percent = 120]'
+	script -k ratio sure.json unsure.json
+	data s0 '0 1 0.97 1.03 *' '1 2 0 4.4* *' # which the axis holds
+	grep -Eq '^set yrange \[0:4\.[7-9]' picture.gp || fail "$(grep yrange picture.gp)"
 	made connections.json after.json '.results |= [to_entries[] | .value + {varied: {reconnect: .key}}]'
 	script -k ratio before.json connections.json
 	data s0 '0 1 0.909* 1.09* *' '1 4 2 6 *'

@@ -52,6 +52,9 @@ document() { # FILE PROGRAM ARG…
 	plot -o p.gp run.json
 	drawn ''
 	run ! grep -q "title 'run'" p.gp
+	plot -b 4k -o p.gp run.json # one bar: its size is below it
+	drawn ''
+	grep -q '^set xtics nomirror ("4 KiB" 0)' p.gp || fail "$(<p.gp)"
 	plot -o p.gp -l mine -s 480x320 run.json
 	drawn ''
 	grep -q "title 'mine'" p.gp

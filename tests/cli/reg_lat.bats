@@ -41,11 +41,13 @@ registers() {
 	finish cli
 	ended cli 0
 	(($(grep -c '^rdmark_latency_mean_seconds{.*step="reg_mr"' c.prom) == 2 && $(grep -c '^rdmark_latency_mean_seconds{.*step="dereg_mr"' c.prom) == 2)) || fail "$(<c.prom)"
+	says_no c.prom 'rdmark_bandwidth' 'peer='
 	command -v gnuplot >/dev/null || return 0
 	start cli rdmark-plot c.json -o c.svg
 	finish cli
 	ended cli 0
-	says c.svg 'dereg_mr'
+	says c.svg 'dereg_mr' 'each call: reg_lat'
+	says_no c.svg 'Gb/s' '->' '1 QP' 'round trip'
 }
 
 @test "-a: all sizes; -D: as long as it says; --warmup does not count" {

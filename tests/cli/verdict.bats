@@ -132,13 +132,15 @@ fall_after() { # WINDOWS [MBPS]
 	says client.out 'INCONCLUSIVE ' 'too noisy to tell whether that is within 5 %' --windows
 	says_no client.out PASS
 	says client.err 'undecided after 4 windows' 'the verdict is INCONCLUSIVE'
+	says_no client.err 'inf %'
 	json c.json '.status == "cannot_tell" and .verdict.level == "INCONCLUSIVE" and .verdict.windows == 8'
 }
 
 @test "too few windows to tell: more of them, of the cells that it is about, and a verdict" {
 	more=(--windows 1 --within 30)
 	judged pix 0 none
-	says client.err 'more windows of the cells that decide the verdict' 'undecided after 1 window:' 'more windows of 4 cells'
+	says client.err 'more windows of the cells that decide the verdict' 'undecided after 1 window:' 'of host memory (no interval); ' \
+		'more windows of 4 cells'
 	json c.json '.verdict.level == "PASS" and .verdict.windows > 1 and (.verdict.ratio_low > 0.7) and
 		.verdict.ratio_low <= .verdict.ratio and .verdict.ratio <= .verdict.ratio_high and
 		(.results | map(select(.cell == "staged")) | length == 2 and all(.windows == 1)) and

@@ -276,7 +276,8 @@ static void command_lines(void **state)
 	assert_true(l.duration_ns == 500000000);
 	assert_int_equal(read_line(&l, "read_lat -n 5"), 0);
 	assert_true(l.latency && !l.both_ways && l.to_client && !l.duration_ns);
-	assert_int_equal(read_line(&l, "send_bw -b -D 1"), 0);
+	assert_int_equal(read_line(&l, "send_bw --omit=2 -b -D 1"), 0);
+	assert_true(l.duration_ns == 1000000000 && l.omit_ns == 2000000000);
 	assert_false(l.both_ways);
 }
 
@@ -284,6 +285,7 @@ static void command_lines_that_cannot_be(void **state)
 {
 	static const char *const bad[] = {
 		"ls -l",
+		"reg_lat -D 1",
 		"-D 1",
 		"write_bw n1",
 		"write_bw -p 1",
@@ -294,6 +296,7 @@ static void command_lines_that_cannot_be(void **state)
 		"write_bw --nothing",
 		"write_bw -D",
 		"write_bw -Dx",
+		"write_bw --omit",
 		"write_bw -",
 		"write_bw --",
 		"write_bw --run_infinitely",
