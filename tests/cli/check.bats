@@ -21,7 +21,7 @@ check() {
 	finish check
 }
 
-# found FINDINGS: "DEVICE LEVEL CODE, …", of each finding of a port; their words are in golden/check.txt.
+# found FINDINGS: "DEVICE LEVEL CODE, …", of each finding of a port; their words are in golden_words/check.txt.
 found() {
 	json check.out '[.ports[] | "\(.device)" as $port | .findings[] | "\($port) \(.level) \(.code)"] | join(", ") == $all' --arg all "$1"
 }

@@ -3,7 +3,7 @@
 # bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# Thresholds; their words are in golden/gate.txt. Those here are far from any figure that a device can have, except on the stand-in,
+# Thresholds; their words are in golden_words/gate.txt. Those here are far from any figure that a device can have, except on the stand-in,
 # whose link has the speed that it is told.
 
 load ../lib/rdmark

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
 # The words of each form, in whole: what is said of a few runs, ports and lines that are known to the digit (time is scripted)
-# stands in golden/. Other tests ask for codes, statuses and fields. GOLDEN=write puts what is said now there: read the diff.
+# stands in golden_words/. Other tests ask for codes, statuses and fields. GOLDEN=write puts what is said now there: read the diff.
 
 load ../lib/rdmark
 load ../lib/pairs
@@ -14,17 +14,17 @@ setup_file() {
 	need_scripted_time
 }
 
-# golden NAME FILE…: they are as in golden/NAME, but for ports, the name of this host and its findings, and figures
+# golden NAME FILE…: they are as in golden_words/NAME, but for ports, the name of this host and its findings, and figures
 # of changes that --prove measures.
 golden() {
-	local file known=$BATS_TEST_DIRNAME/golden/$1.txt
+	local file known=$BATS_TEST_DIRNAME/golden_words/$1.txt
 	for file in "${@:2}"; do
 		echo "--- $file"
 		sed -E "s/(\[::\]|127\.0\.0\.1):[0-9]+/\1:PORT/g; s/\b(client|server) $(uname -n):/\1 HOST:/g; /^host: /d; s/[0-9]+ notes?\$/N notes/
 			s/it [0-9]+ times/it N times/g; s/QP 0x[0-9a-f]+/QP 0xN/; s/makes it [0-9.]+ ± [0-9.]+/makes it N ± N/; /^(nothing|-.* ±)/s/[0-9]+\.[0-9]+/N/g" "$file"
 	done >said
 	[[ ${GOLDEN-} != write ]] || cp said "$known"
-	diff -u "$known" said >&2 || fail "other words than in golden/$1"
+	diff -u "$known" said >&2 || fail "other words than in golden_words/$1"
 }
 
 real='post=2 poll=500 completion=5 clock=10 latency=2000'

@@ -3,7 +3,7 @@
 # bats file_tags=standin,san
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2154 # $ of jq; what lib/rdmark.bash sets and reads
 #
-# The table that everybody reads (its words are in golden/), and the rules by which perftest's readers find their numbers in
+# The table that everybody reads (its words are in golden_words/), and the rules by which perftest's readers find their numbers in
 # it (PERFTEST.md, "What its readers rely on").
 
 load ../lib/rdmark
