@@ -21,7 +21,7 @@ golden() {
 	for file in "${@:2}"; do
 		echo "--- $file"
 		sed -E "s/(\[::\]|127\.0\.0\.1):[0-9]+/\1:PORT/g; s/\b(client|server) $(uname -n):/\1 HOST:/g; /^host: /d; s/[0-9]+ notes?\$/N notes/
-			s/it [0-9]+ times/it N times/g; s/QP 0x[0-9a-f]+/QP 0xN/; s/makes it [0-9.]+ ± [0-9.]+/makes it N ± N/; /^(nothing|-.* ±)/s/[0-9]+\.[0-9]+/N/g" "$file"
+			s/ \(other tasks preempted it [0-9]+ times?\)//g; s/QP 0x[0-9a-f]+/QP 0xN/; s/makes it [0-9.]+ ± [0-9.]+/makes it N ± N/; /^(nothing|-.* ±)/s/[0-9]+\.[0-9]+/N/g" "$file"
 	done >said
 	[[ ${GOLDEN-} != write ]] || cp said "$known"
 	diff -u "$known" said >&2 || fail "other words than in golden_words/$1"
