@@ -167,31 +167,15 @@ int endpoint_fit_depth(struct endpoint *ep, uint64_t most)
 		(unsigned long long)e->post_list, (unsigned long long)most);
 }
 
-/*
- * Soft-iWARP's QP that has more READs posted than may be outstanding no longer answers those of its
- * peer: where both ends READ, each waits for the other.
- */
-static void fit_reads(struct endpoint *ep)
-{
-	struct experiment *e = &ep->options->experiment;
-
-	if (!endpoint_iwarp(ep) || !operation_fetches(&ep->test->operation) || !e->bidirectional)
-		return;
-	for (unsigned i = 0; i < ep->rails; i++)
-		if (ep->rail[i].route.reads_sent < e->tx_depth)
-			e->tx_depth = ep->rail[i].route.reads_sent;
-	if (e->tx_depth < e->post_list)
-		e->tx_depth = e->post_list;
-}
-
 void endpoint_agreed(struct endpoint *ep)
 {
 	struct experiment *e = &ep->options->experiment;
 	uint64_t max = ep->largest_bytes;
 
 	for (unsigned i = 0; i < ep->rails; i++)
-		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes, max);
-	fit_reads(ep);
+		max = transport_max_bytes(experiment_transport(e), ep->rail[i].route.mtu_bytes,
+					  max);
+	endpoint_iwarp_fit_reads(ep);
 	set_largest(ep, max);
 	endpoint_use_size(ep, 0);
 }
@@ -235,10 +219,10 @@ static int open_rails(struct endpoint *ep)
 static int check_own_schedule(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
-	const char *what = ep->rails > 1      ? "several devices"
-			   : e->threads > 1   ? "several threads"
-			   : e->reversed      ? "--reversed"
-					      : NULL;
+	const char *what = ep->rails > 1    ? "several devices"
+			   : e->threads > 1 ? "several threads"
+			   : e->reversed    ? "--reversed"
+					    : NULL;
 
 	if (!ep->own_schedule || !what)
 		return 0;

@@ -20,7 +20,7 @@
 struct hca_list;
 struct hca_port;
 struct operation_depth;
-struct rail;   /* endpoint/rail.h */
+struct rail; /* endpoint/rail.h */
 struct stop;
 struct test;
 struct worker; /* endpoint/worker.h */
@@ -37,8 +37,8 @@ struct endpoint {
 	struct rail *rail;
 	unsigned rails;
 	struct worker *worker;
-	unsigned workers;   /* with a thread each; with --verify behind each of them, */
-	unsigned workers_made; /* that many places on, another one in its thread */
+	unsigned workers;              /* with a thread each; with --verify behind each of them, */
+	unsigned workers_made;         /* that many places on, another one in its thread */
 	struct round_control *control; /* one per worker */
 	struct pool pool;
 	struct gpu *gpu;         /* NULL: no GPU is used */
@@ -52,7 +52,7 @@ struct endpoint {
 	uint64_t asked_bytes;    /* the size that is asked for, if none is so large; else 0 */
 	uint64_t size[SWEEP_VALUES_MAX]; /* a list of sizes on these QPs; of -a, the experiment's */
 	unsigned sizes;
-	uint32_t group_number;   /* with -g: the workers' groups are from this one on */
+	uint32_t group_number; /* with -g: the workers' groups are from this one on */
 };
 
 /* List the devices, and check that a usable one exists, with what -x and -s need. The caller frees
@@ -169,6 +169,8 @@ int endpoint_efa_check(struct endpoint *ep);
  * what iWARP does not support. The client's connected QPs send the first message.
  */
 int endpoint_iwarp_check(struct endpoint *ep);
+/* Both ends READ: no deeper send queue than READs may be outstanding. */
+void endpoint_iwarp_fit_reads(struct endpoint *ep);
 int endpoint_iwarp_first(struct endpoint *ep, struct stop *stop);
 /* The first iWARP port, or NULL. */
 const struct hca_port *endpoint_iwarp(const struct endpoint *ep);

@@ -35,6 +35,23 @@ int endpoint_iwarp_check(struct endpoint *ep)
 }
 
 /*
+ * Soft-iWARP's QP that has more READs posted than may be outstanding no longer answers those of its
+ * peer: where both ends READ, each waits for the other.
+ */
+void endpoint_iwarp_fit_reads(struct endpoint *ep)
+{
+	struct experiment *e = &ep->options->experiment;
+
+	if (!endpoint_iwarp(ep) || !operation_fetches(&ep->test->operation) || !e->bidirectional)
+		return;
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (ep->rail[i].route.reads_sent < e->tx_depth)
+			e->tx_depth = ep->rail[i].route.reads_sent;
+	if (e->tx_depth < e->post_list)
+		e->tx_depth = e->post_list;
+}
+
+/*
  * The end that accepted the connection may send nothing before it has received a message from the
  * end that connected (RFC 5044, 7.1). A WRITE of 0 bytes is enough (RFC 6581, 9). It needs no
  * receive at the peer and touches no memory. (A READ of 0 bytes should be answered, but soft-iWARP
