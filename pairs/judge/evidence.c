@@ -229,8 +229,8 @@ static int make_index(struct evidence *e)
 }
 
 /*
- * True if PLAYER was gone before RUN was over. In a loaded round each player has a line, but for one
- * of an odd number; elsewhere only some have, and who is gone is seen by runs that fail.
+ * True if PLAYER was gone before RUN was over. In a loaded round each player has a line, but for
+ * one of an odd number; elsewhere only some have, and who is gone is seen by runs that fail.
  */
 static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run)
 {
@@ -238,13 +238,14 @@ static bool is_gone_from(const struct evidence *e, uint32_t player, uint32_t run
 
 	for (struct walk w = walk_all(e, player, ~0U); walk_next(&w);) {
 		bool from = w.is->from == player;
+		bool writes = from == ((w.is->marks & MARK_FROM_CLIENT) > 0); /* the client does */
+		bool blamed = w.is->marks & (from ? MARK_TO_BLAMED : MARK_FROM_BLAMED); /* the other */
 
 		if (w.is->run != run)
 			continue;
-		if (!w.is->cause || from == ((w.is->marks & MARK_FROM_CLIENT) > 0)) /* the client writes */
+		if (!w.is->cause || writes)
 			last = w.is->slot + 1u;
-		failed = w.is->cause ? failed + !(w.is->marks & (from ? MARK_TO_BLAMED : MARK_FROM_BLAMED))
-				     : 0;
+		failed = w.is->cause ? failed + !blamed : 0;
 	}
 	return (failed > 1 && last < e->run[run].seen) ||
 	       (e->run[run].parts == 1U << PART_LOADED && last + 1 < e->run[run].seen);
@@ -257,7 +258,7 @@ static void find_end(struct evidence *e, uint32_t player)
 	const struct run *run = &e->run[p->run];
 	bool gone;
 
-	if (p->done) { /* where a signal ended a run, one may have played a round more than another */
+	if (p->done) { /* after a signal one may have played a round more than another */
 		p->ended_early = p->rounds + (run->played < run->planned) < run->played;
 	} else if (p->came && run->done) {
 		gone = is_gone_from(e, player, p->run);
