@@ -128,7 +128,7 @@ static int measure_cells(struct gdr *g)
 	return make_cells(g) || gdr_warm_up(g) || gdr_turns(g) ? -1 : 0;
 }
 
-/* Note that the run was interrupted, and after how many windows of every cell, or of those that decide. */
+/* Note after how many windows of every cell, or of those that decide, the run was interrupted. */
 static void note_interrupted(const struct gdr *g)
 {
 	uint64_t planned = g->ms->options->experiment.windows;

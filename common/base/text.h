@@ -35,8 +35,8 @@ bool text_same_letter(char a, char b);
 unsigned text_distance(const char *name, const char *word, size_t size);
 
 /*
- * The first word of *LIST, which SEPARATOR ends, or the end of the text, and its *SIZE; *LIST becomes the
- * rest, NULL after the last word. Returns NULL, and 0 as the size: *LIST was NULL.
+ * The first word of *LIST, which SEPARATOR or the end of the text ends, and its *SIZE; *LIST
+ * becomes the rest, NULL after the last word. Returns NULL, and 0 as the size: *LIST was NULL.
  */
 const char *text_word(const char **list, char separator, size_t *size);
 

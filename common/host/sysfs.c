@@ -15,11 +15,11 @@
 
 #include "base/text.h"
 
-#define ELLIPSIS     "…"
+#define ELLIPSIS "…"
 
 /*
- * Let FULL, an array of PATH_BYTES, be the PATH (printf) below the root. One that is too long for the
- * kernel is left so long that the kernel says so.
+ * Let FULL, an array of PATH_BYTES, be the PATH (printf) below the root. One that is too long for
+ * the kernel is left so long that the kernel says so.
  */
 #define PATH_BYTES (PATH_MAX + 1)
 #define FORMAT_PATH(full, path)                                          \
@@ -245,8 +245,8 @@ const char *sysfs_set_format(const struct sysfs_set *set, char *buf, size_t size
 }
 
 /*
- * Write the name of the directory FD that follows LAST, by bytes, to NEXT; "": there is none. Needs no
- * memory, unlike readdir(3): without it there would seem to be no device. Returns 0 or -errno.
+ * Write the name of the directory FD that follows LAST, by bytes, to NEXT; "": there is none. Needs
+ * no memory, unlike readdir(3): without it there would seem to be no device. Returns 0 or -errno.
  */
 static int find_next_entry(int fd, const char *last, char next[NAME_MAX + 1])
 {

@@ -11,7 +11,7 @@
 
 /* Constants of the round. */
 struct rules {
-	bool live;       /* there is a live line */
+	bool live; /* there is a live line */
 	uint64_t timeout_ns;
 	uint64_t peer_timeout_ns; /* of the peer, so that it hears from this end in time */
 	uint64_t duration_ns;     /* end the round after this time; 0: by the target */
@@ -47,9 +47,9 @@ enum {
 };
 
 /*
- * Return what is due at NOW_NS. DONE: the peer may be silent, since it is done, or there is no round.
- * PASSIVE: no loop runs here, so there is no progress to expect. A silent peer explains a lack of
- * progress, so DUE_STUCK is not returned with DUE_SILENT; nor is either with DUE_LEAVE.
+ * Return what is due at NOW_NS. DONE: the peer may be silent, since it is done, or there is no
+ * round. PASSIVE: no loop runs here, so there is no progress to expect. A silent peer explains a
+ * lack of progress, so DUE_STUCK is not returned with DUE_SILENT; nor is either with DUE_LEAVE.
  */
 unsigned rules_due(const struct rules *r, const struct rules_times *t, uint64_t now_ns, bool done,
 		   bool passive);

@@ -52,7 +52,8 @@ void verify_begin(struct verify *v, uint64_t bytes)
 	const struct operation *o = &ep->test->operation;
 	const struct transport *over = t->qps.transport;
 	bool leads = endpoint_leads(ep), pulls = operation_pulls(o);
-	bool both = e->bidirectional || (ep->test->latency && !operation_fetches(o)); /* ends post */
+	bool both =
+		e->bidirectional || (ep->test->latency && !operation_fetches(o)); /* ends post */
 	/* SENDs tell their number where another one may come next. */
 	bool told = ep->immediate || (!o->peer_allows && transport_numbers(over));
 
@@ -228,8 +229,8 @@ int verify_send(struct verify *v)
 }
 
 /*
- * A message came: one of the window, or a late one of another, which only took a receive. Where order is promised, its
- * number is its turn, whatever it tells.
+ * A message came: one of the window, or a late one of another, which only took a receive. Where
+ * order is promised, its number is its turn, whatever it tells.
  */
 static void note_arrival(struct verify *v, const struct ibv_wc *wc)
 {

@@ -103,7 +103,7 @@ static int hip_start(struct hip_driver *d, struct fault *f)
 	library = library ?: dlopen(HIP5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return raise_no_library(f);
-#define LOOK_UP(function)                               \
+#define LOOK_UP(function)                                      \
 	if (!vendor_look_up(library, #function, &d->function)) \
 		missing = #function;
 	HIP_ENTRIES(LOOK_UP)
@@ -113,7 +113,8 @@ static int hip_start(struct hip_driver *d, struct fault *f)
 		fault_cause(f, "The file is not AMD's library, or it is older than ROCm 5.1");
 		return fault_fix(f, "install ROCm 5.2 or newer; check LD_LIBRARY_PATH");
 	}
-	vendor_look_up(library, "hipMemGetHandleForAddressRange", &d->hipMemGetHandleForAddressRange);
+	vendor_look_up(library, "hipMemGetHandleForAddressRange",
+		       &d->hipMemGetHandleForAddressRange);
 	rc = d->hipInit(0);
 	if (!rc)
 		rc = d->hipGetDeviceCount(&count);

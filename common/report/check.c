@@ -112,7 +112,7 @@ static void name_of(const struct checked *c, char to[PORT_NAME])
 		strcpy(to, "host");
 }
 
-/* Are the lines of F and G one note or warning of two ports: the same but for words with numbers? */
+/* True if F and G are one finding of two ports: the same line but for words with numbers. */
 static bool is_same(const struct finding *f, const struct finding *g)
 {
 	static const char digits[] = "0123456789";
@@ -215,8 +215,8 @@ static void print_checked(struct check *k, size_t entry)
 		 hca_rate_gbps(p));
 	printf("%s: ", name);
 	terminal_verdict(stdout, "ok");
-	printf(": %s, %s, %s, MTU %u%s%s", hca_state_name(p), list_link_name(p),
-	       rate, hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
+	printf(": %s, %s, %s, MTU %u%s%s", hca_state_name(p), list_link_name(p), rate,
+	       hca_mtu_bytes(p->port_attr.active_mtu), link[0] ? ", " : "", link);
 	if (p->place.pci[0]) {
 		struct pci_sizes sizes = pci_read_sizes(p->place.pci);
 
@@ -285,8 +285,7 @@ static void print_check(struct check *k)
 }
 
 /* Write the document D to the files of --json and --json-lines, or, if there is no F, K as text. */
-static void write_check(struct check *k, json_t *d, const struct output_options *o,
-			struct fault *f)
+static void write_check(struct check *k, json_t *d, const struct output_options *o, struct fault *f)
 {
 	char *text = document_text(json_incref(d), false);
 	char *line = document_text(json_incref(d), true);

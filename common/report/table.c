@@ -62,7 +62,8 @@ static void fit(struct report *r)
 	if (rows_labelled(r))
 		around += (unsigned)strlen(LABEL_GAP "client_to_server");
 	t->narrow = columns && !options_given(r->about.options, "format") &&
-		    !r->about.test->calls && strlen(columns_heads(r, text, sizeof(text))) + around > columns;
+		    !r->about.test->calls &&
+		    strlen(columns_heads(r, text, sizeof(text))) + around > columns;
 }
 
 /* Put REC's columns; NULL: their heads. */

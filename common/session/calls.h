@@ -35,8 +35,9 @@ static inline void calls_add(struct calls *c, unsigned i, unsigned k, uint64_t b
 }
 
 /*
- * C has its ms, job, step and steps. Run the job in all threads, as often or as long as the experiment says, after its warm-up; then tell
- * a row for each step, of BYTES (0: none). 0, or -1 with the fault raised. After a signal the rows have what
- * was measured; if nothing was, that is a fault.
+ * C has its ms, job, step and steps. Run the job in all threads, as often or as long as the
+ * experiment says, after its warm-up; then tell a row for each step, of BYTES (0: none). 0, or -1
+ * with the fault raised. After a signal the rows have what was measured; if nothing was, that is a
+ * fault.
  */
 int calls_run(struct calls *c, uint64_t bytes);

@@ -102,7 +102,8 @@ static int handle_peer(struct cm_progress *u)
 	else if (!message_is(m, "alive"))
 		fault_raise(ep->fault, FAULT_PEER, 0,
 			    "the peer broke the protocol while the QPs were connected");
-	else if (ep->server && !u->link->stop->signal) /* the client decides how long to try: wait on */
+	else if (ep->server &&
+		 !u->link->stop->signal) /* the client decides how long to try: wait on */
 		extend_deadline(u);
 	json_decref(m);
 	return fault_is(ep->fault) ? -1 : 0;

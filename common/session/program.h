@@ -79,15 +79,15 @@ void session_release(struct session *s);
 void session_unmake(struct session *s);
 
 /*
- * session.c, client: over the connection take leave of an experiment, with MORE to come or for good;
- * agree on the next one, which the options have.
+ * session.c, client: over the connection take leave of an experiment, with MORE to come or for
+ * good; agree on the next one, which the options have.
  */
 int session_leave(struct session *s, bool more);
 int session_agree(struct session *s);
 
 /*
- * prove.c: --prove, after the last experiment: run it again with changes (plan/prove.h), take leave,
- * and tell what limits it.
+ * prove.c: --prove, after the last experiment: run it again with changes (plan/prove.h), take
+ * leave, and tell what limits it.
  */
 int session_prove(struct session *s);
 
@@ -167,7 +167,8 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 
 /*
  * handshake.c: "hello", which proposes the options' experiment (the caller releases it; NULL: the
- * fault is raised), and "welcome", then "qps". The server chooses from HELLO, and says what the client has DECIDED (experiment_check()), which both ends note.
+ * fault is raised), and "welcome", then "qps". The server chooses from HELLO, and says what the
+ * client has DECIDED (experiment_check()), which both ends note.
  */
 json_t *handshake_hello(const struct measure *ms);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);
@@ -182,7 +183,8 @@ int handshake_connect(struct measure *ms);
 /*
  * connect_cm.c: connects the QPs through rdma_cm with -R; without, nothing. The server listens and
  * adds its address to WELCOME, which the client reads; then both wait until their QPs are
- * connected. The peer's NEXT message may come meanwhile, and is returned in *EARLY (NULL: none can).
+ * connected. The peer's NEXT message may come meanwhile, and is returned in *EARLY (NULL: none
+ * can).
  */
 int connect_cm_listen(struct endpoint *ep, json_t *welcome);
 int connect_cm_aim(struct endpoint *ep, const json_t *welcome);

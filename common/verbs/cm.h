@@ -9,8 +9,8 @@
  * cm_step() whenever cm_fd() is readable, until all QPs are in RTS. QP i is connected to the peer's
  * QP i. A connection request without the token is rejected.
  *
- * Datagrams have no connection: rdma_cm tells the client of the server's QPs (SIDR), chooses GID, SL
- * and Q_Key; where to is for qp_set_address().
+ * Datagrams have no connection: rdma_cm tells the client of the server's QPs (SIDR), chooses GID,
+ * SL and Q_Key; where to is for qp_set_address().
  *
  * No function waits: the caller watches deadlines, signals and out-of-band messages. One thread
  * uses an object. A zeroed one is valid. Release it before the QPs.

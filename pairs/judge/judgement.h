@@ -11,12 +11,12 @@
 #include "finding/finding.h"
 #include "ranks.h"
 
-#define NONE      UINT32_MAX
-#define KINDS_MAX 256
+#define NONE           UINT32_MAX
+#define KINDS_MAX      256
 #define FIGURES_ENOUGH 65536
-#define PAIRS_MAX 8       /* that are tested themselves, several times; of more it is the network */
-#define FAILED    (-9.)   /* the y of a run that failed, in the test */
-#define AT_TIMES  (-.001) /* the depth of who is not low at best */
+#define PAIRS_MAX      8 /* that are tested themselves, several times; of more it is the network */
+#define FAILED         (-9.)   /* the y of a run that failed, in the test */
+#define AT_TIMES       (-.001) /* the depth of who is not low at best */
 
 /* A kind of player: a rail, the rate of its port, and which of two levels it is of. */
 struct kind {
@@ -65,10 +65,10 @@ enum about {
 	ABOUT_GROUP
 };
 
-/* A conclusion about a player, host, group or pair; report, document, drain list and exit status follow. */
+/* A conclusion about a player, host, group or pair: report, drain list and exit status follow. */
 struct statement {
-	enum finding_code code;        /* by which they are sorted, suspects first */
-	enum finding_level level;      /* a fault is exit status 6 */
+	enum finding_code code;         /* by which they are sorted, suspects first */
+	enum finding_level level;       /* a fault is exit status 6 */
 	enum finding_strength strength; /* what is not certain is exit status 77 */
 	enum about about;
 	uint32_t a, b;
@@ -93,7 +93,7 @@ enum host_state {
 struct judgement {
 	struct evidence *e; /* lent; the y of its observations and its kinds are set */
 	const struct groups *groups;
-	double expected;  /* what a pair must reach, in Gb/s; 0: not given */
+	double expected;       /* what a pair must reach, in Gb/s; 0: not given */
 	struct player *player; /* those of E */
 	uint32_t players;
 	struct kind kind[KINDS_MAX];
@@ -128,7 +128,7 @@ void judge_lost(struct judgement *j);      /* lost.c */
 void judge_kinds(struct judgement *j);     /* kinds.c: and what each observation is of its kinds */
 void judge_standings(struct judgement *j); /* levels.c */
 void judge_screen(struct judgement *j);    /* screen.c */
-int judge_verdicts(struct judgement *j); /* verdict.c. -1: no memory */
+int judge_verdicts(struct judgement *j);   /* verdict.c. -1: no memory */
 void judge_name_suspects(struct judgement *j);
 void judge_notes(struct judgement *j);  /* notes.c */
 void judge_groups(struct judgement *j); /* groups.c */
@@ -158,8 +158,8 @@ void statements_add(struct judgement *j, const struct statement *s);
 /* Make one statement of a host of those of all its players, from number FIRST of the list on. */
 void statements_merge(struct judgement *j, uint32_t first);
 
-/* Make TO the words of S: of a suspect, the text is the title of its code, its cause what is said of
- * it alone. */
+/* Make TO the words of S: of a suspect, the text is the title of its code, its cause what is said
+ * of it alone. */
 void statement_words(struct finding *to, const struct judgement *j, const struct statement *s);
 
 /* What runs said most often of PLAYER (NONE: of anybody): errors if FAILED, otherwise findings; or
@@ -199,7 +199,8 @@ static inline bool judge_counts(const struct judgement *j, const struct observat
 /* The y of O, FAILED if it failed though both ends were there; NaN: it tells nothing. */
 static inline double judge_y(const struct judgement *j, const struct observation *o)
 {
-	if (o->cause && o->cause != FAILED_MISSED && !j->player[o->from].lost && !j->player[o->to].lost)
+	if (o->cause && o->cause != FAILED_MISSED && !j->player[o->from].lost &&
+	    !j->player[o->to].lost)
 		return FAILED;
 	return judge_counts(j, o) ? (double)o->y : NAN;
 }

@@ -3,8 +3,8 @@
  * sim - the private state of the stand-in in a process
  *
  * Every object starts with the ibv_ structure that the program sees. Tables map the indices in
- * shared memory to these objects. It has more than 400 lines because these structures contain each
- * other: whoever reads one needs the rest.
+ * shared memory to these objects. The file has more than 400 lines: these structures contain each
+ * other, so a reader of one needs them all.
  *
  * Four variables are extern against the house rule (shm_my_pid, sim_tables, engine_waiting,
  * fault_on): a preloaded library has no main to own its state, and they are read for every request.
