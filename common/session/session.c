@@ -78,9 +78,10 @@ void session_release(struct session *s)
 void session_unmake(struct session *s)
 {
 	struct program *p = s->program;
-	const struct measure old = s->ms;
+	struct measure old;
 
 	measure_set_point(&s->ms);
+	old = s->ms;
 	watcher_release(&s->link.watcher);
 	release_all_made(s);
 	p->options = p->asked;

@@ -88,6 +88,11 @@ each() {
 	damaged write_bw client "corrupt:$((first + 3))" --csv=c.csv
 	[[ $(tail -n 1 c.csv) == *,failed, ]] || fail "$(<c.csv)"
 	json c.json '.results[-1].verification.first_error.byte == 128'
+	damaged write_bw client "corrupt:$((first + 3))" -m 1024,2048
+	ended client 5
+	ended server 5
+	says client.err 'at -m 1024: verifying the data: '
+	says server.err 'at -m 1024: verifying the data: '
 }
 
 @test "stale: the data of the window before" {
