@@ -72,5 +72,8 @@ int gdr_turns_init(struct gdr *g);
 int gdr_warm_up(struct gdr *g);
 int gdr_turns(struct gdr *g);
 
-/* show.c: print the table and the verdict, and add them to the document. */
-void gdr_show(const struct gdr *g);
+/*
+ * show.c: print the table and the verdict, and add them to the document; after the last of several
+ * GPUs a row for each. Returns whether the verdict is the worst so far.
+ */
+bool gdr_show(const struct gdr *g);

@@ -15,6 +15,7 @@
 #include "gdr.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "endpoint/rail.h"
 #include "session/session.h"
@@ -152,6 +153,21 @@ static void note_interrupted(const struct gdr *g)
 			    least, planned);
 }
 
+/* The exit status says what the verdict V is, of several GPUs the worst. */
+static void keep_verdict(const struct verdict *v, struct fault *f)
+{
+	memset(f, 0, sizeof(*f));
+	if (!v->exit_status)
+		return;
+	fault_phase(f, v->exit_status != FAULT_UNAVAILABLE || v->level == VERDICT_INCONCLUSIVE
+			       ? PHASE_JUDGE
+			       : PHASE_GPU_ROUTE);
+	fault_raise(f, (enum fault_code)v->exit_status, 0, "the verdict is %s",
+		    verdict_level_name(v->level));
+	if (v->next[0])
+		fault_fix(f, "%s", v->next);
+}
+
 /* The client: learn what both ends have, measure the cells, and judge them. */
 static int schedule(struct measure *ms)
 {
@@ -169,33 +185,14 @@ static int schedule(struct measure *ms)
 		gdr_result_summarize(&g->result[i], g->attr.scratch);
 	f = facts_of(g);
 	verdict_reach(&f, &g->verdict);
-	gdr_show(g);
+	if (gdr_show(g))
+		keep_verdict(&g->verdict, &ms->verdict);
 	note_interrupted(g);
 	ms->measured |= g->verdict.code != VERDICT_NOT_MEASURED;
-	return rc;
-}
-
-/* The exit status says what the verdict is. */
-static int judge(struct measure *ms)
-{
-	const struct gdr *g = ms->own;
-
-	if (!g)
-		return 0;
 	/* Interrupted before there was a verdict: the run has no result. */
-	if (g->verdict.code == VERDICT_NOT_MEASURED && measure_interrupted(ms))
+	if (!rc && g->verdict.code == VERDICT_NOT_MEASURED && measure_interrupted(ms))
 		return measure_unfinished(ms, PHASE_MEASURE);
-	if (!g->verdict.exit_status)
-		return 0;
-	fault_phase(ms->fault, g->verdict.exit_status != FAULT_UNAVAILABLE ||
-					       g->verdict.level == VERDICT_INCONCLUSIVE
-				       ? PHASE_JUDGE
-				       : PHASE_GPU_ROUTE);
-	fault_raise(ms->fault, (enum fault_code)g->verdict.exit_status, 0, "the verdict is %s",
-		    verdict_level_name(g->verdict.level));
-	if (g->verdict.next[0])
-		fault_fix(ms->fault, "%s", g->verdict.next);
-	return -1;
+	return rc;
 }
 
 const struct test gdr_bw = {
@@ -214,7 +211,6 @@ const struct test gdr_bw = {
 	.open = gdr_open,
 	.close = gdr_close,
 	.schedule = schedule,
-	.judge = judge,
 	.task = gdr_task,
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/terminal.h"
+#include "cli/sweep.h"
 #include "endpoint/rail.h"
 #include "gdr.h"
 #include "proto/fields.h"
@@ -84,6 +85,8 @@ static void show_table(const struct gdr *g, FILE *out)
 	const struct verdict *v = &g->verdict;
 	bool gpu = g->mine.gpu || g->theirs.gpu;
 
+	if (g->ms->options->local.gpu.at)
+		fputc('\n', out);
 	if (g->results)
 		fprintf(out, " %-6s %-15s %-16s %-9s %12s %12s %12s %10s %13s  %s\n", "cell",
 			"direction", "route", "bytes", "median[Gb/s]", "min[Gb/s]", "max[Gb/s]",
@@ -140,14 +143,12 @@ static json_t *result_json(const struct gdr *g, const struct gdr_result *r)
 	return fields_write(&result_table, r, to);
 }
 
-static void to_document(const struct gdr *g)
+static json_t *verdict_json(const struct verdict *v)
 {
-	const struct verdict *v = &g->verdict;
-	struct report *r = g->ms->report;
 	double known = isinf(v->ratio.high) ? NAN : 0; /* NAN: there is no interval */
 	json_t *verdict = json_pack(
-		"{s:s, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f}", "level",
-		verdict_level_name(v->level), "text", json_text(v->line), "cause",
+		"{s:s, s:i, s:o, s:s, s:o, s:f, s:o, s:o, s:f, s:i, s:f}", "level",
+		verdict_level_name(v->level), "exit_status", v->exit_status, "text", json_text(v->line), "cause",
 		finding_name(v->cause), "next", json_text(v->next), "ratio", v->ratio.mean,
 		"ratio_low", json_number_or_null(v->ratio.low + known), "ratio_high",
 		json_number_or_null(v->ratio.high + known), "confidence", v->confidence, "windows",
@@ -155,22 +156,90 @@ static void to_document(const struct gdr *g)
 
 	if (v->fell_from)
 		json_object_set_new(verdict, "fell_from_window", json_integer(v->fell_from));
-	for (unsigned i = 0; i < g->results; i++)
-		if (g->result[i].windows || g->result[i].checked_bytes)
-			report_own_result(r, result_json(g, &g->result[i]));
-	report_own_key(r, "gpu_ends",
-		       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
-				 gdr_side_json(&g->theirs)));
-	report_own_key(r, "verdict", verdict);
+	return verdict;
 }
 
-void gdr_show(const struct gdr *g)
+/* How bad VERDICT of a document is: wrong data, then by its level, then whether it fails the run. */
+static unsigned badness(const json_t *verdict)
 {
-	FILE *out = report_own_table(g->ms->report);
+	static const enum verdict_level order[] = {VERDICT_PASS, VERDICT_NONE, VERDICT_INCONCLUSIVE,
+						   VERDICT_WARN, VERDICT_FAIL};
+	const char *level = json_string_value(json_object_get(verdict, "level"));
+	json_int_t status = json_integer_value(json_object_get(verdict, "exit_status"));
+	unsigned at = 0;
+
+	while (level && strcmp(level, verdict_level_name(order[at])) != 0)
+		at++;
+	return 2 * at + (status && status != FAULT_UNAVAILABLE) + (status == FAULT_DATA);
+}
+
+/* The last of several GPUs: a row for the verdict of each. */
+static void show_verdicts(const json_t *verdicts, FILE *out)
+{
+	const json_t *v;
+	size_t i;
+
+	fprintf(out, "\n %-16s %-12s %10s %8s %8s  %s\n", "gpu", "verdict", "of_host[%]", "low[%]",
+		"high[%]", "cause");
+	json_array_foreach (verdicts, i, v) {
+		const char *gpu, *level, *cause;
+		const char *const keys[] = {"ratio", "ratio_low", "ratio_high"};
+		char share[3][16];
+
+		json_unpack((json_t *)v, "{s:{s:s}, s:s, s:s}", "varied", "gpu", &gpu, "level",
+			    &level, "cause", &cause);
+		for (unsigned k = 0; k < 3; k++)
+			percent_text(json_number_value(json_object_get(v, keys[k])), share[k],
+				     sizeof(share[k]));
+		fprintf(out, " %-16s %-12s %10s %8s %8s  %s\n", gpu, level, share[0], share[1],
+			share[2], cause);
+	}
+}
+
+/* True if no further GPU is measured after this one. */
+static bool is_last(const struct gdr *g, const struct sweep_axis *gpus)
+{
+	return g->ms->options->local.gpu.at == gpus->value[gpus->count - 1] ||
+	       measure_interrupted(g->ms) || fault_is(g->ms->fault);
+}
+
+/* Add this verdict to those of the GPUs before. Returns whether none of these is as bad. */
+static bool add_verdict(const struct gdr *g, FILE *out)
+{
+	const struct sweep_axis *gpus =
+		sweep_axis(&g->ms->options->sweep, options_find("gpu"));
+	json_t *v = verdict_json(&g->verdict);
+	const json_t *verdicts;
+	bool worst = true;
+
+	if (gpus) {
+		verdicts = report_own_list(g->ms->report, "verdicts", json_incref(v));
+		for (size_t i = 0; i + 1 < json_array_size(verdicts); i++)
+			worst &= badness(v) > badness(json_array_get(verdicts, i));
+		if (out && is_last(g, gpus))
+			show_verdicts(verdicts, out);
+	}
+	if (worst) {
+		report_own_key(g->ms->report, "gpu_ends",
+			       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
+					 gdr_side_json(&g->theirs)));
+		report_own_key(g->ms->report, "verdict", json_incref(v));
+	}
+	json_decref(v);
+	return worst;
+}
+
+bool gdr_show(const struct gdr *g)
+{
+	struct report *r = g->ms->report;
+	FILE *out = report_own_table(r);
 
 	if (out)
 		show_table(g, out);
 	else if (!g->mine.gpu && !g->theirs.gpu)
-		report_note(g->ms->report, "%s", g->verdict.line);
-	to_document(g);
+		report_note(r, "%s", g->verdict.line);
+	for (unsigned i = 0; i < g->results; i++)
+		if (g->result[i].windows || g->result[i].checked_bytes)
+			report_own_result(r, result_json(g, &g->result[i]));
+	return add_verdict(g, out);
 }

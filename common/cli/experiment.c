@@ -165,9 +165,17 @@ json_t *experiment_describe(const struct experiment *e, unsigned traits)
 json_t *experiment_varied(const struct options *o)
 {
 	json_t *to = o->sweep.axes ? json_object() : NULL;
+	char word[64];
 
-	for (unsigned i = 0; i < o->sweep.axes; i++)
-		describe_row(&o->experiment, o->sweep.axis[i].row, to);
+	for (unsigned i = 0; i < o->sweep.axes; i++) {
+		const struct option_row *row = o->sweep.axis[i].row;
+
+		if (row->kind != OPTION_LIST)
+			describe_row(&o->experiment, row, to);
+		else
+			json_object_set_new(to, row->name,
+					    json_string(sweep_value(o, row, word, sizeof(word))));
+	}
 	return to;
 }
 

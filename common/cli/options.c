@@ -102,6 +102,12 @@ static int apply_option(struct options *o, const struct option_row *row, const c
 			return -1;
 		*(const char **)((char *)o + row->field) = text ? text : "-";
 		return 0;
+	case OPTION_LIST:
+		sweep_forget(&o->sweep, row);
+		if (options_check_text(row, text, f))
+			return -1;
+		*(struct option_list *)((char *)o + row->field) = (struct option_list){.list = text};
+		return sweep_is(row, text) ? sweep_add(&o->sweep, row, text, f) : 0;
 	default:
 		if (row->dealt)
 			return apply_labels(o, row, text, f);

@@ -26,6 +26,7 @@ enum option_kind {
 	OPTION_RATE,    /* uint64_t, see base/rate.h */
 	OPTION_TEXT,    /* const char * */
 	OPTION_FILE,    /* const char *, the value is optional: "-" */
+	OPTION_LIST,    /* struct option_list: one text, or several with commas between them */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
 	OPTION_INDEX,   /* uint64_t, the value is optional: `bare`; it may be a separate word */
 	/* of a command that is no test (cli/command.h) */
@@ -126,6 +127,12 @@ enum output_only {
 	ONLY_MESSAGE_RATE
 };
 
+/* One or more texts, as typed, and the one that is used: the AT-th byte of LIST begins it. */
+struct option_list {
+	const char *list; /* NULL: none */
+	uint64_t at;
+};
+
 /* Options for this end only. */
 struct local_options {
 	const char *host; /* NULL: server */
@@ -147,7 +154,7 @@ struct local_options {
 	uint64_t odp; /* 1: registered without being pinned */
 	const char *mmap_file;
 	uint64_t mmap_offset_bytes;
-	const char *gpu; /* index, UUID or PCI address; NULL */
+	struct option_list gpu; /* index, UUID or PCI address */
 	uint64_t vendor_gpu; /* --use_cuda, --use_rocm: index among that vendor's */
 	const char *cuda_bus_id;
 	uint64_t cuda_dmabuf, cuda_pcie;
@@ -206,7 +213,7 @@ struct output_options {
 struct sweep_axis {
 	const struct option_row *row;
 	unsigned count; /* 0: only the client knows the values */
-	uint64_t value[SWEEP_VALUES_MAX];
+	uint64_t value[SWEEP_VALUES_MAX]; /* of a list: where each begins */
 };
 
 struct sweep {
@@ -273,7 +280,7 @@ bool options_has_effect(const struct option_row *row, unsigned traits);
 /* Write the option's name for errors: "-s/--size" or "--iters". Returns BUF. */
 const char *options_name(const struct option_row *row, char *buf, size_t size);
 
-/* The field of ROW in O. Numeric kinds only. */
+/* The field of ROW in O. Numeric kinds, and of a list which one is used. */
 uint64_t *options_number(struct options *o, const struct option_row *row);
 
 /* After parsing: set the unit of --rate_units in rates without a unit. */

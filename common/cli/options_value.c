@@ -16,7 +16,8 @@
 
 uint64_t *options_number(struct options *o, const struct option_row *row)
 {
-	return (uint64_t *)((char *)o + row->field);
+	return (uint64_t *)((char *)o + row->field +
+			    (row->kind == OPTION_LIST ? offsetof(struct option_list, at) : 0));
 }
 
 void options_use_rate_units(struct options *o)

@@ -11,12 +11,14 @@
 
 bool sweep_is(const struct option_row *row, const char *text)
 {
+	if (row->kind == OPTION_LIST) /* a PCI address has colons */
+		return strchr(text, ',');
 	return row->scope == SCOPE_EXPERIMENT && row->kind != OPTION_FLAG && strpbrk(text, ",:");
 }
 
 static bool has_ranges(const struct option_row *row)
 {
-	return row->kind != OPTION_CHOICE && row->kind != OPTION_RATE;
+	return row->kind != OPTION_CHOICE && row->kind != OPTION_RATE && row->kind != OPTION_LIST;
 }
 
 /* Raise WHY the list or range TEXT is invalid for ROW. Returns -1. */
@@ -93,6 +95,7 @@ static int add_range(struct sweep_axis *a, char *one, const char *text, struct f
 int sweep_read(struct sweep_axis *a, const char *text, struct fault *f)
 {
 	const char *rest = text, *at = text;
+	bool list = a->row->kind == OPTION_LIST;
 	char one[ELEMENT_BYTES];
 	uint64_t value;
 
@@ -101,9 +104,11 @@ int sweep_read(struct sweep_axis *a, const char *text, struct fault *f)
 			return refuse_axis(a->row, text, "A value is too long", f);
 		if (!*one)
 			return refuse_axis(a->row, text, "A value is empty", f);
-		if (strchr(one, ':') ? add_range(a, one, text, f)
-				     : options_parse_value(a->row, one, &value, f) ||
-					       add_point(a, value, text, f))
+		value = (uint64_t)(at - text);
+		if (!list && strchr(one, ':')
+			    ? add_range(a, one, text, f)
+			    : (!list && options_parse_value(a->row, one, &value, f)) ||
+				      add_point(a, value, text, f))
 			return -1;
 		at = rest;
 	}
@@ -193,15 +198,27 @@ const char *sweep_word(const struct option_row *row, uint64_t value, char *buf, 
 	return buf;
 }
 
+const char *sweep_value(const struct options *o, const struct option_row *row, char *buf,
+			size_t size)
+{
+	uint64_t value = *options_number((struct options *)o, row);
+	const struct option_list *l = (const void *)((const char *)o + row->field);
+
+	if (row->kind != OPTION_LIST)
+		return sweep_word(row, value, buf, size);
+	snprintf(buf, size, "%.*s", (int)strcspn(l->list + value, ","), l->list + value);
+	return buf;
+}
+
 const char *sweep_point(const struct options *o, char *buf, size_t size)
 {
-	char word[40];
+	char word[64];
 
 	buf[0] = '\0';
 	for (unsigned i = 0; i < o->sweep.axes; i++) {
 		const struct option_row *row = o->sweep.axis[i].row;
 
-		sweep_word(row, *options_number((struct options *)o, row), word, sizeof(word));
+		sweep_value(o, row, word, sizeof(word));
 		if (row->letter)
 			text_add(buf, size, "%s-%c %s", i ? " " : "", row->letter, word);
 		else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sweep: options of the experiment with several values: -q 1,4,16 -s 64:64k:x4. Each such option is
+ * sweep: options of the experiment, and GPUs, with several values: -q 1,4,16 -s 64:64k:x4. Each is
  * an axis. A point is one value of each axis, and is one experiment. All points are measured; the
  * axis given last changes fastest, like the innermost of nested loops.
  *
@@ -35,11 +35,13 @@ bool sweep_has(const struct sweep_axis *axis, uint64_t value);
 
 unsigned sweep_points(const struct sweep *s);
 
-/* Set O's experiment to POINT of its sweep, from 0. */
+/* Set O's experiment, and GPU, to POINT of its sweep, from 0. */
 void sweep_set(struct options *o, unsigned point);
 
 /* Write the current values of the axes as a user would type them: "-q 4 -s 64". Returns BUF. */
 const char *sweep_point(const struct options *o, char *buf, size_t size);
 
-/* Write VALUE of ROW as one word for a column; sizes in bytes. Returns BUF. */
+/* Write VALUE of ROW as one word for a column; sizes in bytes; and O's value of ROW. Return BUF. */
 const char *sweep_word(const struct option_row *row, uint64_t value, char *buf, size_t size);
+const char *sweep_value(const struct options *o, const struct option_row *row, char *buf,
+			size_t size);

@@ -8,6 +8,7 @@
 #include "base/phase.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/sweep.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "host/path.h"
@@ -18,7 +19,7 @@ static const struct memory_ops *vendor_asked_for(const struct options *o, unsign
 {
 	const struct memory_ops *vendor, *found = NULL;
 
-	*named = !!o->local.gpu + !!o->local.cuda_bus_id;
+	*named = !!o->local.gpu.list + !!o->local.cuda_bus_id;
 	for (size_t i = 0; (vendor = gpu_vendor(i)); i++)
 		if (vendor->option && options_given(o, vendor->option)) {
 			found = found ?: vendor;
@@ -94,7 +95,7 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 	if (l->cuda_dmabuf && l->gpu_path == GPU_PATH_AUTO)
 		l->gpu_path = GPU_PATH_DMABUF;
 	/* perftest's options ask for perftest's row. */
-	if (test->schedule && l->host && ((!l->gpu && named) || l->cuda_dmabuf))
+	if (test->schedule && l->host && ((!l->gpu.list && named) || l->cuda_dmabuf))
 		o->experiment.plain = 1;
 	/* A server of gdr_bw without --plain learns from the client what to run. */
 	if (test->schedule && !l->host)
@@ -104,19 +105,18 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 	return check_path(o, f);
 }
 
-/* Parse a GPU's name: "3" is an index, a name with a colon a PCI address, any other a UUID. */
-static struct gpu_attr wanted_gpu(const struct endpoint *ep)
+/* Parse NAME of a GPU in O: "3" is an index, a name with a colon a PCI address, any other a UUID. */
+static struct gpu_attr wanted_gpu(const struct options *o, const char *name)
 {
-	const struct local_options *l = &ep->options->local;
-	uint64_t index = l->vendor_gpu;
-	struct gpu_attr wanted = {.index = -1, .pci = l->cuda_bus_id};
+	uint64_t index = o->local.vendor_gpu;
+	struct gpu_attr wanted = {.index = -1, .pci = o->local.cuda_bus_id};
 	unsigned named;
 
-	wanted.vendor = vendor_asked_for(ep->options, &named);
-	if (l->gpu && strchr(l->gpu, ':'))
-		wanted.pci = l->gpu;
-	else if (l->gpu && units_parse_u64(l->gpu, &index) != 0)
-		wanted.uuid = l->gpu;
+	wanted.vendor = vendor_asked_for(o, &named);
+	if (strchr(name, ':'))
+		wanted.pci = name;
+	else if (name[0] && units_parse_u64(name, &index) != 0)
+		wanted.uuid = name;
 	if (!wanted.pci && !wanted.uuid)
 		wanted.index = index > INT_MAX ? INT_MAX : (int)index;
 	return wanted;
@@ -175,11 +175,24 @@ static int describe_gpu(struct endpoint *ep)
 
 int endpoint_gpu_find(struct endpoint *ep)
 {
-	struct gpu_attr wanted = wanted_gpu(ep);
+	const struct options *o = ep->options;
+	const char *rest = o->local.gpu.at ? NULL : o->local.gpu.list;
+	struct gpu_attr wanted;
+	struct gpu_info info;
+	char name[64] = "";
 
-	if (ep->gpu || !is_asked_for(ep->options))
+	if (ep->gpu || !is_asked_for(o))
 		return 0;
 	fault_phase(ep->fault, PHASE_OPEN_GPU);
+	/* Of several, each must be there before the first one is measured. */
+	while (o->sweep.axes && text_next(&rest, name, sizeof(name))) {
+		wanted = wanted_gpu(o, name);
+		if (gpu_find(&wanted, &info, ep->fault))
+			return -1;
+	}
+	if (o->local.gpu.list)
+		sweep_value(o, options_find("gpu"), name, sizeof(name));
+	wanted = wanted_gpu(o, name);
 	return gpu_open(&ep->gpu, &wanted, ep->fault);
 }
 

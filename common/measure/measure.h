@@ -74,7 +74,7 @@ struct measure {
 	struct history history;  /* of the connection */
 	unsigned at;             /* which size of ep's list is measured */
 	bool measured;           /* there is a result */
-	struct fault wrong_data; /* what a verification found; raised at the end */
+	struct fault verdict;    /* wrong data, or what the program says of the results */
 };
 
 /*
@@ -177,6 +177,9 @@ int measure_trial(struct measure *ms, double *gbps);
 /* In the faults that were raised: the point of the sweep, if it is missing. */
 void measure_set_point(struct measure *ms);
 
+/* At the end of the run: raise the verdict on its results, if it is bad. Returns 0 or -1. */
+int measure_verdict(struct measure *ms);
+
 /* True after a signal at either end: finish with the results so far. */
 static inline bool measure_interrupted(const struct measure *ms)
 {
@@ -227,9 +230,6 @@ void history_round(struct history *h, const struct measurement *meas);
 /* verify.c: both ends, after a round: verify its size. MEAS gets what was found; wrong data are no
  * failure. */
 int verify_round(struct measurement *meas);
-
-/* At the end of the run: raise the fault for wrong data. */
-int verify_verdict(struct measure *ms);
 
 /* What was found in DIRECTION: without messages if nothing was verified. */
 struct verified verify_tally(const struct measurement *meas, enum result_direction direction);

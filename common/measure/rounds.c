@@ -41,7 +41,7 @@ void measure_set_point(struct measure *ms)
 	fault_set_point(ms->fault, at);
 	fault_set_point(&ms->gates->first, at);
 	fault_set_point(&ms->gates->unknown, at);
-	fault_set_point(&ms->wrong_data, at);
+	fault_set_point(&ms->verdict, at);
 }
 
 /* The size at AT of the list begins, unless it is this one. */
@@ -239,6 +239,15 @@ void measure_repeated(struct measure *ms)
 	show_repeated(ms);
 	link_alive_stop(ms->link);
 	repeat_start(ms->repeat);
+}
+
+int measure_verdict(struct measure *ms)
+{
+	if (!fault_is(&ms->verdict))
+		return 0;
+	*ms->fault = ms->verdict;
+	memset(&ms->verdict, 0, sizeof(ms->verdict));
+	return -1;
 }
 
 int measure_unfinished(struct measure *ms, unsigned phase)

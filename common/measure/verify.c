@@ -164,20 +164,11 @@ int verify_round(struct measurement *meas)
 	meas->verified[!ms->ep->server] = found_here(ms);
 	meas->verified[ms->ep->server] = p.theirs;
 	sum = verify_tally(meas, RESULT_BOTH_WAYS);
-	if (sum.errors && !fault_is(&ms->wrong_data)) {
-		fault_phase(&ms->wrong_data, PHASE_VERIFY);
-		verified_raise(&sum, &ms->wrong_data);
+	if (sum.errors && !fault_is(&ms->verdict)) {
+		fault_phase(&ms->verdict, PHASE_VERIFY);
+		verified_raise(&sum, &ms->verdict);
 	}
 	return 0;
-}
-
-int verify_verdict(struct measure *ms)
-{
-	if (!fault_is(&ms->wrong_data))
-		return 0;
-	*ms->fault = ms->wrong_data;
-	memset(&ms->wrong_data, 0, sizeof(ms->wrong_data));
-	return -1;
 }
 
 struct verified verify_tally(const struct measurement *meas, enum result_direction direction)

@@ -164,8 +164,7 @@ static const char *format_wanted(const struct gpu_attr *wanted, char *buf, size_
 	return buf;
 }
 
-/* Find the GPU that WANTED names. Returns -1 with the fault raised if not exactly one matches. */
-static int choose(const struct gpu_attr *wanted, struct gpu_info *info, struct fault *f)
+int gpu_find(const struct gpu_attr *wanted, struct gpu_info *info, struct fault *f)
 {
 	char what[96], all[400], pci[16];
 	struct gpu_info *list = NULL;
@@ -190,10 +189,7 @@ static int choose(const struct gpu_attr *wanted, struct gpu_info *info, struct f
 	else if (found)
 		fault_raise(f, FAULT_USAGE, 0, "%zu GPUs have a %s", found, what);
 	else
-		fault_raise(f, FAULT_USAGE, 0, "no GPU has %s%s", what,
-			    wanted->uuid && strchr(wanted->uuid, ',')
-				    ? "; an end of a run uses one GPU"
-				    : "");
+		fault_raise(f, FAULT_USAGE, 0, "no GPU has %s", what);
 	for (size_t i = 0; i < VENDORS; i++)
 		if (getenv(vendors[i]()->hidden_by))
 			fault_cause(f, "%s is '%s', which may hide GPUs", vendors[i]()->hidden_by,
@@ -214,7 +210,7 @@ int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f)
 	if ((wanted->index >= 0) + !!wanted->uuid + !!wanted->pci != 1)
 		return fault_usage(f, "give exactly one of these",
 				   "a GPU is named by index, UUID or PCI address");
-	if (choose(wanted, &info, f) || info.ops->open(g, &info, f))
+	if (gpu_find(wanted, &info, f) || info.ops->open(g, &info, f))
 		return -1;
 	(*g)->ops = info.ops;
 	(*g)->info = info;

@@ -56,7 +56,6 @@ struct test {
 	int (*open)(struct measure *m, void **own);
 	void (*close)(void *own);
 	int (*schedule)(struct measure *m);
-	int (*judge)(struct measure *m); /* client, at the end: raises a fault for a bad result */
 	int (*task)(struct measure *m, const json_t *what, json_t *result);
 };
 

@@ -228,8 +228,18 @@ void report_result(struct report *r, const struct result *result)
 void report_own_result(struct report *r, json_t *result)
 {
 	if (document_keeps(r->about.options))
-		json_array_append(r->run.results, result);
+		json_array_append(r->run.results, varied_json(r, result));
 	json_decref(result);
+}
+
+const json_t *report_own_list(struct report *r, const char *key, json_t *value)
+{
+	json_t *list = json_object_get(r->run.own, key);
+
+	if (!list)
+		report_own_key(r, key, list = json_array());
+	json_array_append_new(list, varied_json(r, value));
+	return list;
 }
 
 void report_own_key(struct report *r, const char *key, json_t *value)

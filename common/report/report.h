@@ -109,9 +109,11 @@ int report_check_room(const struct report *r, struct fault *f);
 
 /*
  * For a program with output of its own: add RESULT (stolen) to the document's results; add VALUE
- * (stolen) as KEY to the document; the stream for its table; NULL: print nothing.
+ * (stolen) to the array KEY of the document, and return that (lent), or as KEY; the stream for its
+ * table; NULL: print nothing.
  */
 void report_own_result(struct report *r, json_t *result);
+const json_t *report_own_list(struct report *r, const char *key, json_t *value);
 void report_own_key(struct report *r, const char *key, json_t *value);
 FILE *report_own_table(struct report *r);
 

@@ -13,19 +13,15 @@ static bool has_column(const struct option_row *row)
 	return row->field != offsetof(struct options, experiment.size_bytes);
 }
 
-static const char *varied_value(const struct report *r, const struct option_row *row, char *buf,
-				size_t size)
+static unsigned option_width(const struct options *o, const struct sweep_axis *a)
 {
-	uint64_t *value = options_number((struct options *)(uintptr_t)r->about.options, row);
+	size_t n = strlen(a->row->name), most = n < COLUMN_LEAST ? COLUMN_LEAST : n;
 
-	return sweep_word(row, *value, buf, size);
-}
-
-static unsigned option_width(const struct option_row *row)
-{
-	size_t n = strlen(row->name);
-
-	return n < COLUMN_LEAST ? COLUMN_LEAST : (unsigned)n;
+	for (unsigned i = 0; a->row->kind == OPTION_LIST && i < a->count; i++) {
+		n = strcspn(o->local.gpu.list + a->value[i], ",");
+		most = n < most ? most : n;
+	}
+	return (unsigned)most;
 }
 
 unsigned varied_width(const struct report *r)
@@ -35,21 +31,21 @@ unsigned varied_width(const struct report *r)
 
 	for (unsigned i = 0; i < s->axes; i++)
 		if (has_column(s->axis[i].row))
-			sum += option_width(s->axis[i].row) + 3;
+			sum += option_width(r->about.options, &s->axis[i]) + 3;
 	return sum;
 }
 
 void varied_columns(const struct report *r, bool header, FILE *out)
 {
-	const struct sweep *s = &r->about.options->sweep;
+	const struct options *o = r->about.options;
 	char text[64];
 
-	for (unsigned i = 0; i < s->axes; i++) {
-		const struct option_row *row = s->axis[i].row;
+	for (unsigned i = 0; i < o->sweep.axes; i++) {
+		const struct option_row *row = o->sweep.axis[i].row;
 
 		if (has_column(row))
-			fprintf(out, " %-*s  ", (int)option_width(row),
-				header ? row->name : varied_value(r, row, text, sizeof(text)));
+			fprintf(out, " %-*s  ", (int)option_width(o, &o->sweep.axis[i]),
+				header ? row->name : sweep_value(o, row, text, sizeof(text)));
 	}
 }
 
@@ -60,7 +56,7 @@ void varied_csv(const struct report *r, FILE *out)
 
 	for (unsigned i = 0; i < s->axes; i++)
 		fprintf(out, "%s%s=%s", i ? " " : "", s->axis[i].row->name,
-			varied_value(r, s->axis[i].row, text, sizeof(text)));
+			sweep_value(r->about.options, s->axis[i].row, text, sizeof(text)));
 }
 
 json_t *varied_json(const struct report *r, json_t *to)

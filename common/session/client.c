@@ -91,6 +91,7 @@ static void plan_sizes(struct session *s)
 	struct endpoint *ep = &s->ep;
 	struct experiment e = *first;
 	bool alone = first->sweep || first->verify || p->test->schedule ||
+		     sweep_axis(&p->options.sweep, options_find("gpu")) ||
 		     first->size_bytes > PLAN_SWEEP_LAST;
 
 	ep->sizes = 0;
@@ -254,7 +255,5 @@ int session_client(struct session *s)
 	if (rc)
 		return -1;
 	oob_release(&s->link.oob); /* the server has finished: what follows does not concern it */
-	if (verify_verdict(&s->ms))
-		return -1;
-	return p->test->judge ? p->test->judge(&s->ms) : 0;
+	return measure_verdict(&s->ms);
 }

@@ -66,6 +66,8 @@ static int check_sweep(const struct program *p, struct fault *f)
 {
 	const struct options *o = &p->asked;
 	const struct experiment *e = &o->experiment;
+	const struct sweep_axis *gpus = sweep_axis(&o->sweep, options_find("gpu"));
+	const struct sweep_axis *first = &o->sweep.axis[0];
 	char name[64];
 
 	if (o->output.prove_s && (o->sweep.axes || e->sweep || e->run_infinitely))
@@ -83,8 +85,12 @@ static int check_sweep(const struct program *p, struct fault *f)
 				return fault_fix(f, "omit --%s", i->given);
 			return fault_fix(f, "omit --%s, or add --%s", i->given, i->other);
 		}
-	options_name(o->sweep.axis[0].row, name, sizeof(name));
-	if (p->test->schedule && !o->experiment.plain)
+	first += first == gpus && o->sweep.axes > 1;
+	options_name(first->row, name, sizeof(name));
+	if (p->server && gpus)
+		return fault_usage(f, "give several GPUs to the client, which measures one after another",
+				   "a server uses one GPU");
+	if (p->test->schedule && !o->experiment.plain && first != gpus)
 		return fault_usage(f, "give one value, or add --plain for one row per value",
 				   "several values of %s cannot be used without --plain", name);
 	if (o->experiment.run_infinitely)
@@ -134,6 +140,7 @@ int command_line_point(struct program *p, unsigned point)
 
 	*o = p->asked;
 	p->point = point;
+	sweep_set(o, point);
 	o->experiment = command_line_experiment(p, point);
 	if (plan_check(&o->experiment, &p->fault) == 0 &&
 	    operation_check(p->test, &o->experiment, &p->fault) == 0 &&

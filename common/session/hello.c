@@ -194,8 +194,9 @@ void hello_write_sweep(const struct sweep *sweep, json_t *m)
 	json_t *names = json_array();
 
 	for (unsigned i = 0; i < sweep->axes; i++)
-		json_array_append_new(names, json_string(sweep->axis[i].row->name));
-	if (sweep->axes)
+		if (sweep->axis[i].row->scope == SCOPE_EXPERIMENT)
+			json_array_append_new(names, json_string(sweep->axis[i].row->name));
+	if (json_array_size(names))
 		json_object_set(m, "varied", names);
 	json_decref(names);
 }
@@ -214,7 +215,7 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
 		const char *text = json_string_value(name);
 		const struct option_row *row = text ? options_find(text) : NULL;
 
-		if (message_has(m, "varied", row && sweep_is(row, ",") && !sweep_axis(sweep, row),
+		if (message_has(m, "varied", row && row->scope == SCOPE_EXPERIMENT && sweep_is(row, ",") && !sweep_axis(sweep, row),
 				f))
 			return -1;
 		sweep->axis[sweep->axes++] = (struct sweep_axis){.row = row};

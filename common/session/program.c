@@ -66,9 +66,7 @@ static void judge_interruption(struct session *s)
 	s->link.interrupted = true;
 	if (s->ms.measured) {
 		fault_clear(&p->fault);
-		/* wrong data that were found before stay found */
-		if (verify_verdict(&s->ms) == 0 && p->test->judge && !p->server)
-			p->test->judge(&s->ms);
+		measure_verdict(&s->ms); /* what was found before stays found */
 	} else if (p->fault.from_peer) {
 		p->fault.code = FAULT_PEER;
 	}

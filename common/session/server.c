@@ -180,7 +180,7 @@ static int serve_client(struct session *s)
 	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
 		;
 	measure_set_point(&s->ms);
-	return rc || verify_verdict(&s->ms) ? -1 : 0;
+	return rc || measure_verdict(&s->ms) ? -1 : 0;
 }
 
 /* Write one line to the log: time, client, test and outcome. */

@@ -87,7 +87,7 @@ void session_unmake(struct session *s)
 	p->options = p->asked;
 	session_prepare(s);
 	s->ms.measured = old.measured;
-	s->ms.wrong_data = old.wrong_data;
+	s->ms.verdict = old.verdict;
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 

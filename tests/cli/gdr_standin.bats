@@ -36,6 +36,34 @@ both_ended() { # CLIENT SERVER
 	says client.err '--gpu-path peermem'
 }
 
+@test "--gpu with several: cells and a verdict for each; the worst one is the run's" {
+	driver
+	export SIMCUDA_GPUS='name=A pci=0000:17:00.0 uuid=aa00;name=B pci=0000:31:00.0 uuid=ab00 dmabuf=0 gpudirect=0;name=C pci=0000:32:00.0 uuid=ac00'
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --gpu 0,1,GPU-ac --json=c.json
+	both_ended 77 0
+	[[ $(awk '/^ gpu/, 0 { print $1, $2, $NF }' client.out) == $'gpu verdict cause\n0 PASS none\n1 FAIL no_route\nGPU-ac PASS none' ]] || fail "$(<client.out)"
+	says client.err 'at --gpu 1: ' 'the verdict is FAIL'
+	json c.json '[.verdicts[] | [.varied.gpu, .level, .exit_status]] == [["0", "PASS", 0], ["1", "FAIL", 77], ["GPU-ac", "PASS", 0]]
+		and .verdict.level == "FAIL" and .error.exit_status == 77 and .gpu_ends.client.direct == false
+		and ([.results[] | select(.cell == "gdr").varied.gpu] == ["0", "0", "GPU-ac", "GPU-ac"])'
+	server gdr_bw
+	client gdr_bw "${quick[@]}" --gpu 0,GPU-ac --json=c.json
+	both_ended 0 0
+	json c.json '[.verdicts[].level] == ["PASS", "PASS"] and .verdict.varied.gpu == "0"'
+	# Of failures, wrong data are the worst.
+	server gdr_bw
+	SIMCUDA_FLIP=in:1 client gdr_bw "${quick[@]}" --gpu 0,1,GPU-ac --json=c.json
+	both_ended 5 0
+	json c.json '[.verdicts[].exit_status] == [5, 77, 0] and .verdict.cause == "data" and .error.code == "data"'
+	says client.err 'at --gpu 0: '
+	[[ $(grep -c 'the client shows the results' server.err) == 1 ]] || fail "$(<server.err)"
+	start cli gdr_bw --gpu 0,1 -s 64,128 "$host"
+	finish cli
+	ended cli 2
+	says cli.err 'several values of -s/--size cannot be used without --plain'
+}
+
 @test "the ends by different routes" {
 	driver
 	server gdr_bw --gpu-path peermem

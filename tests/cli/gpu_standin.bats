@@ -20,10 +20,6 @@ few=(-n 40 -s 256)
 	client write_bw --use_cuda "${few[@]}" --json=c.json
 	ended client 0
 	json c.json '.ends.client.gpu | startswith("GPU 0")'
-	start cli write_bw --gpu 0,1
-	finish cli
-	ended cli 2
-	says cli.err "no GPU has UUID '0,1'; an end of a run uses one GPU. Fix: name one of these"
 	start cli write_bw --gpu 0 --use_cuda=0
 	finish cli
 	ended cli 2
@@ -40,6 +36,37 @@ few=(-n 40 -s 256)
 	ended cli 2
 	says cli.err 'needs a GPU'
 	start cli send_bw --gpu 0 --gpu-path peermem --use_cuda_dmabuf
+	finish cli
+	ended cli 2
+}
+
+@test "--gpu with several: a row for each, over new QPs; a server has one" {
+	driver
+	export SIMCUDA_GPUS='pci=0000:17:00.0 uuid=aa00;pci=0000:31:00.0 uuid=ab00'
+	server write_bw
+	client write_bw --gpu 0000:17:00.0,GPU-ab -s 256,512 -n 40 --json=c.json --csv=c.csv
+	finish server
+	ended client 0
+	json c.json '[.results[] | .varied.gpu] == ["0000:17:00.0", "0000:17:00.0", "GPU-ab", "GPU-ab"]
+		and [.results[].message_bytes] == [256, 512, 256, 512] and (.ends.client.gpu | startswith("GPU 1")) and (.points | length) == 4'
+	[[ $(cut -c1-16 client.out) == $' gpu            \n'*$'\n 0000:17:00.0   \n'*$'\n GPU-ab         ' ]] || fail "columns: $(<client.out)"
+	grep -q ',gpu=GPU-ab size=512$' c.csv || fail "$(<c.csv)"
+	SIMVERBS_DEVICES='sim0 gid.0=v2/127.0.0.1' start cli reg_lat --gpu 0,1 -s 4k -n 10 --json=r.json
+	finish cli
+	ended cli 0
+	json r.json '([.results[].varied.gpu] | unique) == ["0", "1"]'
+	start cli write_bw --gpu 0,7 -p 1 "$host"
+	finish cli
+	ended cli 2
+	says cli.err 'no GPU has index 7. Fix: name one of these' '--gpu 0'
+	start cli write_bw --gpu 0,1
+	finish cli
+	ended cli 2
+	says cli.err 'a server uses one GPU. Fix: give several GPUs to the client'
+	start cli write_bw --gpu 0, "$host"
+	finish cli
+	ended cli 2
+	start cli write_bw --gpu 0,1 --format=perftest "$host"
 	finish cli
 	ended cli 2
 }

@@ -301,7 +301,7 @@ source_keys() {
 		literals json_document common/report/json.c
 		literals note_threshold common/session/program.c
 		literals tell common/session/prove.c | grep -x prove
-		literals to_document gdr_bw/show.c | grep -x -e gpu_ends -e verdict
+		literals add_verdict gdr_bw/show.c | grep -x -e gpu_ends -e verdict -e verdicts
 		;;
 	error)
 		literals message_fault_json common/proto/message.c
@@ -347,10 +347,14 @@ source_keys() {
 	snapshot) literals port_to_json common/proto/snapshot.c | uniq ;;
 	port_change) literals change_to_json common/proto/snapshot.c ;;
 	cell)
+		literals varied_json common/report/varied.c
 		literals result_json gdr_bw/show.c
 		rows result_rows gdr_bw/show.c
 		;;
-	verdict) literals to_document gdr_bw/show.c | grep -vx -e gpu_ends -e verdict ;;
+	verdict)
+		literals varied_json common/report/varied.c
+		literals verdict_json gdr_bw/show.c
+		;;
 	gpu_end)
 		literals gdr_side_json gdr_bw/meet.c
 		rows side_rows gdr_bw/meet.c

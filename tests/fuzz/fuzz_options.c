@@ -101,7 +101,7 @@ static void try_values(const char *text)
 		uint64_t v = 4711;
 
 		if (table[i].kind == OPTION_FLAG || table[i].kind == OPTION_TEXT ||
-		    table[i].kind == OPTION_FILE)
+		    table[i].kind == OPTION_FILE || table[i].kind == OPTION_LIST)
 			continue;
 		if (options_parse_value(&table[i], text, &v, &f)) {
 			check_fault(&f);
