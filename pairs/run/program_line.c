@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/options.h"
+#include "cli/sweep.h"
 
 /* What a run sets itself, or what has no place in one. */
 static const char *const taken[] = {
@@ -53,11 +53,11 @@ static int use_option(struct program_line *l, const struct option_row *row, cons
 		return refuse_option(row, "it needs a time", f);
 	if (strcmp(row->name, "auth") == 0)
 		l->auth = value;
-	if (strcmp(row->name, "size") == 0 && value && strchr(value, ','))
+	if (value && !row->dealt && sweep_is(row, value))
 		return fault_usage(f,
-				   "measure each size by itself, in a loop of the shell, with files "
-				   "of its own: --output, --suspects",
-				   "several sizes after --: %.60s", value);
+				   "measure each by itself, in a loop of the shell, with files of "
+				   "its own: --output, --suspects",
+				   "several values of --%s after --: %.60s", row->name, value);
 	if (strcmp(row->name, "bidirectional") == 0)
 		l->both_ways = false;
 	return 0;

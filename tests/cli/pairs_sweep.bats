@@ -148,9 +148,11 @@ sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch sr
 	[[ $status == 2 && $stderr == *'the hosts of the run are not known'* && ! -e started ]]
 }
 
-@test "several sizes are refused, with what to do instead, before anything starts" {
+@test "several sizes, or values of anything, are refused, with what to do instead, before anything starts" {
 	sweep --hosts 'n[1-8]' -- write_bw -s 4k,1m -D 1
-	[[ $status == 2 && $stderr == *'several sizes after --: 4k,1m'*'loop of the shell'* && ! -e started && ! -e lines ]]
+	[[ $status == 2 && $stderr == *'several values of --size after --: 4k,1m'*'loop of the shell'* && ! -e started && ! -e lines ]]
+	sweep --hosts 'n[1-8]' -- write_bw --gpu 0,1
+	[[ $status == 2 && $stderr == *'several values of --gpu after --: 0,1'* && ! -e started ]]
 }
 
 @test "groups that the judge refuses are refused before anything starts" {
