@@ -386,6 +386,7 @@ left_s() {
 	grep -o '[0-9]* s left' shown | tail -n 1 | grep -o '[0-9]*'
 }
 
+# bats test_tags=long
 @test "the deadline of a sweep: no host moves it that has no part in it, or says more than was asked for" {
 	local nodes='n[1-8]'
 	command -v script >/dev/null || skip 'script is not here (util-linux)'
