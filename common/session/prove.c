@@ -34,9 +34,13 @@ static struct prove_facts facts_of(const struct session *s, const struct experim
 		.cpus = sched_getaffinity(0, sizeof(cpus), &cpus)
 				? 1
 				: (unsigned)CPU_COUNT(&cpus) / ep->rails,
-		.max_bytes = transport_max_bytes(
-			experiment_transport(e), ep->rail[0].route.mtu_bytes,
-			operation_message_max(&ep->test->operation, &ep->rail[0].hca.info)),
+		.max_bytes = operation_is_atomic(&ep->test->operation)
+				     ? e->size_bytes
+				     : transport_max_bytes(
+					       experiment_transport(e),
+					       ep->rail[0].route.mtu_bytes,
+					       operation_message_max(&ep->test->operation,
+								     &ep->rail[0].hca.info)),
 	};
 }
 

@@ -53,6 +53,13 @@ so() { json c.json ".prove.changes | map(select(.change == \"$1\").so) == [\"$2\
 	so window not_faster
 }
 
+@test "prove: atomics, which have one size" {
+	proved "$real gap=10 latency=20000" atomic_bw -o 2
+	json c.json '.prove.bound_by == "window" and .prove.strength == "is"'
+	so size not_tried
+	says_no client.err 'ended early'
+}
+
 @test "prove: the adapter's rate of messages; whether a CPU's is not known, without threads" {
 	proved "$real gap=1000 latency=2000" write_bw -s 4096 -t 128
 	json c.json '.prove.bound_by == "message_rate" and .prove.strength == "is"'
