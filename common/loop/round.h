@@ -67,6 +67,7 @@ static inline uint32_t round_key(const struct round_slice *slice, unsigned i)
 
 struct recv_queue; /* loop/recv.h */
 struct paced;      /* loop/paced.h */
+struct account;    /* base/account.h */
 
 /* The memory of a round's messages. */
 struct round_memory {
@@ -125,9 +126,8 @@ struct round {
 	bool alone_first;    /* this worker does so; the others wait */
 	unsigned kind;       /* which kind of round, in a program with several; otherwise 0 */
 	void *own;           /* the program's data, or NULL */
-	void (*ready)(struct round *r); /* a stream calls it after building its requests, before
-					   its clock starts */
-	void *worker;                   /* argument for `ready` */
+	struct account *account; /* of this thread: a stream starts it again when its requests are
+				    built; NULL: none */
 	struct round *arrivals; /* bidirectional: the receiving half of this round; otherwise
 				   NULL */
 	struct round_result result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "loop/stream.h"
 
+#include "base/account.h"
 #include "base/peak.h"
 #include "loop/alone.h"
 #include "loop/loops.h"
@@ -351,8 +352,8 @@ int stream_run(struct round *r)
 	struct stream s;
 	int rc = stream_init(&s, r);
 
-	if (rc == 0 && r->ready)
-		r->ready(r);
+	if (rc == 0 && r->account)
+		account_start(r->account);
 	if (rc == 0 && r->alone)
 		rc = stream_alone(&s);
 	if (rc == 0)

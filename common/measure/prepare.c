@@ -20,14 +20,6 @@ static void clear_stamp(uint64_t end)
 	memset((uint8_t *)(uintptr_t)end - STAMP_BYTES, 0, STAMP_BYTES);
 }
 
-/* Called when a worker's work requests are built: account the CPU time from here on. */
-static void stream_ready(struct round *r)
-{
-	struct meter *t = r->worker;
-
-	account_start(&t->account);
-}
-
 struct plan_round round_plan(const struct meter *t, uint64_t message_bytes, bool timed)
 {
 	const struct plan_attr attr = {
@@ -115,8 +107,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 		.gap_ns = plan.gap_ns,
 		.kind = attr->kind,
 		.own = meas->ms->own,
-		.ready = stream_ready,
-		.worker = t,
+		.account = &t->account,
 		.result = {.hist = t->hist,
 			   .peak = &t->peak,
 			   .samples = attr->warmup ? NULL : t->samples},
