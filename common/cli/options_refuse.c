@@ -22,7 +22,7 @@ static const struct advice {
 	{"use_neuron use_hl use_mlu use_opencl "
 	 "use_neuron_dmabuf use_mlu_dmabuf use_supa opencl_platform_id use_musa use_musa_bus_id "
 	 "use_musa_dmabuf use_musa_pcie_mapping use_ib_dm_dmabuf use_sys_dmabuf",
-	 "use host memory, or a GPU of NVIDIA or AMD (--gpu)"},
+	 "use host memory, or a GPU that `rdmark list` shows (--gpu)"},
 	{"use-null-mr payload_file_path use_ooo no_ddp no_enhanced_reorder unsolicited_write aes_xts "
 	 "encrypt_on_tx sig_before aes_block_size kek_path credentials_path data_enc_keys_number "
 	 "data_enc_key_app_path log_dci_streams log_active_dci_streams sig_offload gpu_touch "
