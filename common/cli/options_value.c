@@ -165,11 +165,10 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 		*value = v;
 		return 0;
 	}
-	if (OPTION_IS(row, experiment.connection) && strcmp(text, "DC") == 0) {
+	if (OPTION_IS(row, experiment.connection) && strcmp(text, "DC") == 0)
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s is not supported", text);
-		return fault_fix(f, "use RC, UC, UD, XRC or SRD");
-	}
-	options_invalid(options_name(row, name, sizeof(name)), text, f);
+	else
+		options_invalid(options_name(row, name, sizeof(name)), text, f);
 	return advise_valid_values(row, f);
 }
 

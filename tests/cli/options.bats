@@ -150,7 +150,7 @@ no_device_here() {
 	answered 'give --json=FILE' send_bw --json=
 	cli send_bw -c DC
 	ended cli 77
-	says cli.err 'transport DC is not supported' 'use RC, UC, UD, XRC or SRD'
+	says cli.err 'transport DC is not supported' 'give one of RC|UC|UD|XRC|SRD'
 }
 
 @test "thresholds: what is one, and what is none" {
