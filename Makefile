@@ -234,7 +234,7 @@ $(scripts): Makefile
 # man/json. The words of -c are those of transports.h.
 define page_rule
 $(BUILD)/man/$(1)%: man/%.in man/gen man/traits man/findings man/json man/rdmark-json.keys $(wildcard common/*/*.def) \
-		common/report/csv.c common/verbs/transports.h man/rdmark.schema.json.in \
+		common/report/csv.c common/cli/options_table.c common/plan/test.h common/verbs/transports.h man/rdmark.schema.json.in \
 		$(wildcard man/*.mdoc) $(mains) $(BUILD)/flags
 	$$(call say,MAN,$$@)
 	@mkdir -p $$(@D)

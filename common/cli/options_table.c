@@ -92,7 +92,7 @@ static const struct option_row table[] = {
 	EXPERIMENT(QUEUES, "post_list", 'l', NUMBER, post_list, 1, 65536, "N",
 		"work requests per post", BW),
 	EXPERIMENT(QUEUES, "post-api", 0, CHOICE, post_api, 0, 2, "auto|send|wr",
-		"post with ibv_post_send or ibv_wr_*; auto: ibv_wr_* where the device has it", BW,
+		"post with ibv_post_send or ibv_wr_*; auto: ibv_wr_* where the device has them", BW,
 		NO_CELLS, OURS),
 	EXPERIMENT(QUEUES, "cq-mod", 'Q', NUMBER, cq_mod, 1, 65536, "N",
 		"one completion per N work requests; at most a quarter of the send queue", NO_LAT),

@@ -450,6 +450,23 @@ csv_columns() {
 	[[ $(man/json csv | tr -d '\n') == *,latency_p90_us,latency_p95_us,latency_p99_us,* ]]
 }
 
+@test "a row of an option of the experiment, with its help, is in rdmark-json(5) and in the schema" {
+	cd "$top"
+	cp --parents man/json man/rdmark-json.keys man/rdmark.schema.json.in common/*/*.def common/cli/options_table.c common/plan/test.h "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR"
+	sed -i '/^\tEXPERIMENT(PATH, "sl"/i \
+\tEXPERIMENT(PATH, "of-two", 0, SIZE, of_two, 2, UINT64_C(1) << 10, "BYTES",\
+\t\t"a row, "\
+\t\t"of three lines", OURS, CONNS),\
+\tEXPERIMENT(PATH, "of-few", '"'f'"', NUMBER, of_few, 0, 0x1f, "N", "fewer", LAT, .own = true),' common/cli/options_table.c
+	sed -i 's/\.outs = EXPERIMENT_AUTO/&, .of_few = EXPERIMENT_AUTO/' common/plan/test.h
+	[[ $(man/json page) == *$'.It Li of_two_bytes\n.Fl -of-two :\na row, of three lines.\n.It Li of_few\n.Fl f :\nfewer.\n.It Li sl\n'* ]]
+	{ echo '{' && man/json keys experiment | sed '$s/,$//' && echo '}'; } |
+		jq -e '(.required | index("of_two_bytes") and (index("of_few") | not)) and
+			.properties.of_two_bytes == {type: "integer", minimum: 2, maximum: 1024} and
+			.properties.of_few == {type: ["integer", "null"], minimum: 0, maximum: 31}'
+}
+
 @test "every exit status of the source is in the pages" {
 	need_mandoc
 	local number page

@@ -5,9 +5,20 @@
 # The JSON Schema: it takes documents of every kind, and nothing else. That every document of every
 # test fits is checked as they are written (lib/rdmark.bash, tests/check).
 
+# Those of documents/, with what a run of today has in its experiment besides: a new option is no edit of each.
+setup_file() {
+	local file test bin=${RDMARK_BIN:-$BATS_TEST_DIRNAME/../../build/bin}
+	for file in "$BATS_TEST_DIRNAME"/documents/*.json; do
+		test=$(jq -r '.test // empty' "$file" | head -n 1)
+		"$bin/${test:-send_lat}" --json -p 1 --connect-timeout 0 --quiet localhost 2>/dev/null |
+			jq -c --slurpfile of "$file" '.experiment as $now | $of[] | (.experiment | objects) |= $now + .' \
+				>"$BATS_FILE_TMPDIR/${file##*/}"
+	done
+}
+
 setup() {
 	top=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	documents=$BATS_TEST_DIRNAME/documents
+	documents=$BATS_FILE_TMPDIR
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
