@@ -79,7 +79,7 @@ static int read_gpu(struct gdr *g, const struct image *m, uint8_t *seen)
 {
 	struct gpu *gpu = m->memory->gpu;
 
-	if (gpu_route_flush(gpu, g->mem[GDR_GPU].gpu_mr.data_direct, g->ms->fault))
+	if (gpu_flush(gpu, g->mem[GDR_GPU].gpu_mr.data_direct, g->ms->fault))
 		return -1;
 	return gpu_copy_out(gpu, seen, m->memory->addr, m->memory->bytes, g->ms->fault);
 }

@@ -151,7 +151,7 @@ int verify_check(struct verify *v)
 	uint64_t messages = (uint64_t)t->qps.count * v->count;
 
 	if (v->image &&
-	    (gpu_route_flush(gpu, t->mem.gpu_mr.data_direct, v->round.fault) ||
+	    (gpu_flush(gpu, t->mem.gpu_mr.data_direct, v->round.fault) ||
 	     gpu_copy_out(gpu, v->image, t->mem.memory.addr, t->mem.memory.bytes, v->round.fault)))
 		return -1;
 	v->now = (struct verified){.messages = messages, .bytes = messages * v->round.size_bytes};

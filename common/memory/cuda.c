@@ -263,15 +263,10 @@ static int cuda_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, s
 
 static int cuda_flush(struct gpu *g, struct fault *f)
 {
-	int rc;
+	int rc = CUDA_CALL(g, cuFlushGPUDirectRDMAWrites,
+			   CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+			   CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER);
 
-	if (!g->info.can_flush) {
-		fault_raise(f, FAULT_UNAVAILABLE, 0, "cuFlushGPUDirectRDMAWrites");
-		return EXPLAIN(f, NO_FLUSH, {"gpu", g->info.name});
-	}
-	rc = CUDA_CALL(g, cuFlushGPUDirectRDMAWrites,
-		       CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
-		       CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER);
 	return rc ? cuda_failed(f, rc, "cuFlushGPUDirectRDMAWrites") : 0;
 }
 

@@ -22,6 +22,7 @@
 struct path_tree;
 
 #define GPU_ALIGN_BYTES 65536 /* alignment of GPU memory: NVIDIA's GPU page */
+#define GPU_ORDERS      100   /* an ordering in which its owner sees the writes of NICs in order */
 
 struct gpu_info {
 	const struct memory_ops *ops; /* its vendor's */
@@ -35,8 +36,8 @@ struct gpu_info {
 	bool integrated;    /* its memory is the host's */
 	bool gpudirect;     /* NICs can access its memory; true if unknown */
 	bool dmabuf;        /* its memory can be exported as a dma-buf */
-	bool can_flush;     /* gpu_flush_now() works */
-	int ordering;       /* ordering of NIC writes: 0 none, 100 owner, 200 all devices; -1
+	bool can_flush;     /* its driver has a flush */
+	int ordering;       /* ordering of NIC writes: 0 none, GPU_ORDERS owner, 200 all devices; -1
 			       unknown */
 	uint64_t memory_bytes;
 	uint64_t bar1_bytes; /* PCI window to its memory for other devices; 0 unknown */
@@ -97,29 +98,15 @@ static inline int gpu_copy_out(struct gpu *g, void *to, uint64_t from, size_t by
 	return g->ops->copy_out(g, to, from, bytes, f);
 }
 
-/* True if the GPU needs gpu_flush() to see the writes of NICs in order. */
-static inline bool gpu_needs_flush(const struct gpu_info *info)
-{
-	return info->ordering < 100;
-}
-
 /*
- * Make the writes of NICs visible to the owner of the memory, for any ordering: after writes
- * through Data Direct. FAULT_UNAVAILABLE if info.can_flush is
- * false.
+ * After a completion, and before gpu_copy_out(): make the writes of NICs visible to the GPU, if it
+ * can and does not order them itself, as none orders those by DATA_DIRECT.
  */
-static inline int gpu_flush_now(struct gpu *g, struct fault *f)
+static inline int gpu_flush(struct gpu *g, bool data_direct, struct fault *f)
 {
-	return g->ops->flush(g, f);
-}
+	bool needed = data_direct || g->info.ordering < GPU_ORDERS;
 
-/*
- * The same if the GPU needs it and can: otherwise work that it gets after a completion, such as
- * gpu_copy_out(), sees the data anyway.
- */
-static inline int gpu_flush(struct gpu *g, struct fault *f)
-{
-	return gpu_needs_flush(&g->info) && g->info.can_flush ? gpu_flush_now(g, f) : 0;
+	return needed && g->info.can_flush ? g->ops->flush(g, f) : 0;
 }
 
 /*

@@ -281,12 +281,6 @@ static int hip_copy_out(struct gpu *g, void *to, uint64_t from, size_t bytes, st
 	return rc ? hip_failed(f, rc, "hipMemcpyDtoH(%zu bytes)", bytes) : 0;
 }
 
-static int hip_flush(struct gpu *g, struct fault *f)
-{
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "flushing the NIC's writes");
-	return fault_cause(f, "HIP has no call for that, and %s needs none", g->info.name);
-}
-
 static int hip_host_register(struct gpu *g, void *addr, size_t bytes)
 {
 	return HIP_CALL(g, hipHostRegister, addr, bytes, 0);
@@ -358,7 +352,6 @@ const struct memory_ops *memory_hip(void)
 		.host_release = hip_host_release,
 		.export = hip_export,
 		.moved_bytes = hip_moved_bytes,
-		.flush = hip_flush,
 		.has_peermem = hip_has_peermem,
 		.stream_create = hip_stream_create,
 		.stream_destroy = hip_stream_destroy,

@@ -100,7 +100,7 @@ struct memory_ops {
 	 * this vendor's driver moves nothing.
 	 */
 	int64_t (*moved_bytes)(const struct gpu_info *g);
-	int (*flush)(struct gpu *g, struct fault *f); /* gpu_flush_now() */
+	int (*flush)(struct gpu *g, struct fault *f); /* if info.can_flush, see gpu_flush() */
 	bool (*has_peermem)(void); /* its module is loaded; does not start the driver */
 
 	/* streams and their events, from and to registered host memory */

@@ -103,9 +103,3 @@ int gpu_mr_init(struct gpu_mr *m, const struct gpu_mr_attr *attr, struct fault *
 
 /* Safe on a zeroed object. */
 void gpu_mr_release(struct gpu_mr *m);
-
-/* Make the NIC's writes visible, as gpu_flush(); those by Data Direct always: no GPU orders it. */
-static inline int gpu_route_flush(struct gpu *g, bool data_direct, struct fault *f)
-{
-	return data_direct && g->info.can_flush ? gpu_flush_now(g, f) : gpu_flush(g, f);
-}

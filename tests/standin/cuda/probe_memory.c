@@ -93,15 +93,13 @@ int probe_export(char **arg, struct fault *f)
 	return fault_is(f) ? -1 : 0;
 }
 
-/* flush [now] */
+/* flush [direct]: after writes by Data Direct, or others */
 int probe_flush(char **arg, struct fault *f)
 {
 	struct gpu *g = open_first(f);
 
-	if (g && *arg)
-		gpu_flush_now(g, f);
-	else if (g && !gpu_flush(g, f))
-		printf("%s\n", gpu_needs_flush(&g->info) ? "needed" : "not needed");
+	if (g && !gpu_flush(g, *arg != NULL, f))
+		printf("%s\n", *arg || g->info.ordering < GPU_ORDERS ? "needed" : "not needed");
 	gpu_close(g);
 	return fault_is(f) ? -1 : 0;
 }
