@@ -78,11 +78,10 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 bool hca_is_named(const struct hca_port *p, const char *wanted);
 
 /*
- * hca_choose.c: the name of P's state, "ACTIVE"; the fault that it is not ACTIVE, with its cause, returns
- * -1; and "node" or "port" if that GUID is 0, as of a virtual function without one; NULL: none is.
+ * hca_choose.c: the name of P's state, "ACTIVE"; and "node" or "port" if that GUID is 0, as of a virtual
+ * function without one; NULL: none is.
  */
 const char *hca_state_name(const struct hca_port *p);
-int hca_raise_not_active(const struct hca_port *p, struct fault *f);
 const char *hca_zero_guid(const struct hca_port *p);
 
 /* True if P can be opened, is ACTIVE, and has the address that it needs. */

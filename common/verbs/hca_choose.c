@@ -95,30 +95,6 @@ bool hca_is_named(const struct hca_port *p, const char *wanted)
 	return named;
 }
 
-bool hca_is_usable(const struct hca_port *p)
-{
-	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
-	       (p->gid_count || !hca_needs_gid(p));
-}
-
-int hca_check_usable(const struct hca_port *p, struct fault *f)
-{
-	if (hca_is_usable(p))
-		return 0;
-	if (p->open_errno)
-		return reach_refused(p->device, p->open_errno, f);
-	if (p->port_attr.state != IBV_PORT_ACTIVE)
-		return hca_raise_not_active(p, f);
-	fault_raise(f, FAULT_UNAVAILABLE, 0,
-		    "every GID of %s is zero: its netdev is in another network namespace, or has "
-		    "no address",
-		    p->device);
-	return fault_fix(f,
-			 "run in the namespace of the netdev: move it here (ip link set NETDEV "
-			 "netns NAME), or use the host's network (Kubernetes: hostNetwork); else "
-			 "give it an IP address");
-}
-
 /*
  * Raise the fault that no device or port matches. DEVICE_KNOWN: the device exists, but not the
  * port.
@@ -323,7 +299,8 @@ static int explain_netdev(const struct hca_port *p, struct fault *f)
 	return fault_fix(f, "ip link set %s up; check cable and switch port", name);
 }
 
-int hca_raise_not_active(const struct hca_port *p, struct fault *f)
+/* Raise FAULT_LOCAL: P is not ACTIVE, and why. Returns -1. */
+static int raise_not_active(const struct hca_port *p, struct fault *f)
 {
 	bool subnet = p->fabric == FABRIC_INFINIBAND, up = p->port_attr.state > IBV_PORT_DOWN;
 	unsigned i = p->port_attr.phys_state < PHYSICAL ? p->port_attr.phys_state : 0;
@@ -345,4 +322,28 @@ int hca_raise_not_active(const struct hca_port *p, struct fault *f)
 		fix = "check dmesg, and the instance's EFA interface";
 	fault_cause(f, "%s%s", physical[i].cause, zero);
 	return fault_fix(f, "%s", fix);
+}
+
+bool hca_is_usable(const struct hca_port *p)
+{
+	return !p->open_errno && p->port_attr.state == IBV_PORT_ACTIVE &&
+	       (p->gid_count || !hca_needs_gid(p));
+}
+
+int hca_check_usable(const struct hca_port *p, struct fault *f)
+{
+	if (hca_is_usable(p))
+		return 0;
+	if (p->open_errno)
+		return reach_refused(p->device, p->open_errno, f);
+	if (p->port_attr.state != IBV_PORT_ACTIVE)
+		return raise_not_active(p, f);
+	fault_raise(f, FAULT_UNAVAILABLE, 0,
+		    "every GID of %s is zero: its netdev is in another network namespace, or has "
+		    "no address",
+		    p->device);
+	return fault_fix(f,
+			 "run in the namespace of the netdev: move it here (ip link set NETDEV "
+			 "netns NAME), or use the host's network (Kubernetes: hostNetwork); else "
+			 "give it an IP address");
 }
