@@ -40,7 +40,6 @@ static bool is_worse(const struct judgement *j, struct figures *is, struct figur
 
 void judge_compare(struct judgement *j, const struct judgement *before)
 {
-	uint32_t first = j->statements;
 	bool any = false;
 
 	for (uint32_t i = 0; i < j->players; i++) {
@@ -62,7 +61,6 @@ void judge_compare(struct judgement *j, const struct judgement *before)
 		if (s.sends || s.receives)
 			statements_add(j, &s);
 	}
-	statements_merge(j, first);
 	if (!any)
 		statements_add(j, &(struct statement){PAIRS_NOT_COMPARED, FINDING_WARN, FINDING_MAY_BE});
 	judge_states(j);

@@ -14,7 +14,6 @@
 #define NONE           UINT32_MAX
 #define KINDS_MAX      256
 #define FIGURES_ENOUGH 65536
-#define PAIRS_MAX      8 /* that are tested themselves, several times; of more it is the network */
 #define FAILED         (-9.)   /* the y of a run that failed, in the test */
 #define AT_TIMES       (-.001) /* the depth of who is not low at best */
 
@@ -49,12 +48,6 @@ struct candidate {
 		unmet; /* other candidates that it met, and did not, who may share its place */
 	uint32_t figures, low; /* and how many of these runs were low or failed */
 	uint32_t failed;
-};
-
-/* Two good players who have no figure with each other, in one direction. */
-struct pair {
-	uint32_t from, to;
-	uint32_t tests; /* runs of tests */
 };
 
 enum about {
@@ -103,8 +96,6 @@ struct judgement {
 	struct candidate *candidate;   /* owned, as all lists below are; the worst first */
 	uint32_t candidates, left_out; /* of few players, behind them: those that are references */
 	uint32_t tests;                /* runs of candidates, and of controls */
-	struct pair pair[PAIRS_MAX];
-	uint32_t pairs;
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
 	double *room;    /* for as many figures as there are observations */
@@ -136,7 +127,10 @@ void judge_groups(struct judgement *j); /* groups.c */
 /* Add those who reach less than in BEFORE. */
 void judge_compare(struct judgement *j, const struct judgement *before);
 
-/* After the last rule: put the worst first, and find what is known of each host. */
+/*
+ * After the last rule: make one statement of a host of those of all its players, put the worst first,
+ * and find what is known of each host.
+ */
 void judge_states(struct judgement *j);
 
 /*
@@ -154,9 +148,6 @@ static inline struct statement suspect_of(enum finding_code code, uint32_t a)
 
 /* Add S. If there is no memory, json_memory_failures() says so. */
 void statements_add(struct judgement *j, const struct statement *s);
-
-/* Make one statement of a host of those of all its players, from number FIRST of the list on. */
-void statements_merge(struct judgement *j, uint32_t first);
 
 /* Make TO the words of S: of a suspect, the text is the title of its code, its cause what is said
  * of it alone. */

@@ -176,6 +176,5 @@ static void find_clocks(struct judgement *j)
 void judge_lost(struct judgement *j)
 {
 	find_lost(j);
-	statements_merge(j, 0);
 	find_clocks(j);
 }

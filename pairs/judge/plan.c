@@ -310,9 +310,9 @@ static void plan_tests(struct plan *p)
 					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN
 									  : TEST_FIRST);
 	}
-	for (uint32_t i = 0; i < j->pairs; i++)
-		for (int k = 0; k < PAIR_TIMES && !j->pair[i].tests; k++)
-			want(p, j->pair[i].from, j->pair[i].to, false);
+	for (const struct statement *s = j->statement; s < j->statement + j->statements; s++)
+		for (int k = 0; k < PAIR_TIMES && s->code == SUSPECT_PAIR_BROKE && !s->tested; k++)
+			want(p, s->a, s->b, false);
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->candidate[i].verdict == VERDICT_SLOW)
 			match_bad(p, &j->candidate[i]);

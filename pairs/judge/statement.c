@@ -56,30 +56,36 @@ static int by_player(const void *x, const void *y)
 	return (a->a > b->a) - (a->a < b->a);
 }
 
-void statements_merge(struct judgement *j, uint32_t first)
+/* True if A and B say the same of players of one host. */
+static bool are_alike(const struct judgement *j, const struct statement *a, const struct statement *b)
+{
+	return a->code == b->code && a->about == ABOUT_PLAYER && b->about == ABOUT_PLAYER &&
+	       j->player[a->a].host == j->player[b->a].host;
+}
+
+/* Make one statement of a host of those of all its players: the worst. */
+static void merge(struct judgement *j)
 {
 	struct statement *of = j->statement;
-	uint32_t kept = first, count;
+	uint32_t kept = 0, count;
 
-	if (j->statements > first)
-		qsort(of + first, j->statements - first, sizeof(*of), by_player);
-	for (uint32_t i = first; i < j->statements; i += count) {
+	if (j->statements)
+		qsort(of, j->statements, sizeof(*of), by_player);
+	for (uint32_t i = 0; i < j->statements; i += count) {
 		struct statement worst = of[i];
-		uint32_t host = j->player[worst.a].host;
+		uint32_t host = of[i].about == ABOUT_PLAYER ? j->player[of[i].a].host : NONE;
 
-		for (count = 1; i + count < j->statements && of[i + count].code == worst.code &&
-				j->player[of[i + count].a].host == host;
-		     count++)
+		for (count = 1; i + count < j->statements && are_alike(j, &of[i], &of[i + count]); count++)
 			if (part_of(&of[i + count]) < part_of(&worst))
 				worst = of[i + count];
-		if (count == j->e->first[host + 1] - j->e->first[host]) {
+		if (host != NONE && count == j->e->first[host + 1] - j->e->first[host]) {
 			worst.about = ABOUT_HOST;
 			of[kept++] = worst;
 			continue;
 		}
 		for (uint32_t k = i; k < i + count; k++) {
 			of[kept] = of[k];
-			if (of[kept].code == SUSPECT_NODE)
+			if (of[kept].code == SUSPECT_NODE && of[kept].about == ABOUT_PLAYER)
 				of[kept].code = SUSPECT_RAIL;
 			kept++;
 		}
@@ -145,6 +151,7 @@ static void set_host(const struct judgement *j, uint32_t player, enum host_state
 
 void judge_states(struct judgement *j)
 {
+	merge(j);
 	if (j->statements)
 		qsort(j->statement, j->statements, sizeof(*j->statement), by_rank);
 	memset(j->host, HOST_UNDECIDED, j->e->hosts.count);

@@ -6,6 +6,8 @@
 
 #include "judgement.h"
 
+#define PAIRS_MAX 8 /* that are tested themselves, several times; of more it is the network */
+
 /* What the candidate C is suspected of. */
 static enum finding_code kind_of(const struct judgement *j, const struct candidate *c)
 {
@@ -86,13 +88,13 @@ static bool is_candidate(const struct judgement *j, uint32_t player)
 	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
 }
 
-/* True if O is the first run of a pair of good players, in its direction, of which none has a figure;
- * P gets it. */
-static bool is_dead(const struct judgement *j, const struct observation *o, struct pair *p)
+/* True if O is the first run of a pair of good players, in its direction, of which none has a figure.
+ * TESTED: some of these are tests. */
+static bool is_dead(const struct judgement *j, const struct observation *o, bool *tested)
 {
 	uint32_t runs = 0;
 
-	*p = (struct pair){o->from, o->to, 0};
+	*tested = false;
 	if (!(judge_y(j, o) <= FAILED) || is_candidate(j, o->from) || is_candidate(j, o->to))
 		return false;
 	for (struct walk w = walk_way(j->e, o->from, SENDS, ~0U); walk_next(&w);) {
@@ -100,7 +102,7 @@ static bool is_dead(const struct judgement *j, const struct observation *o, stru
 			continue;
 		if ((!runs++ && w.is != o) || !w.is->cause)
 			return false;
-		p->tests += w.is->part == PART_TEST;
+		*tested |= w.is->part == PART_TEST;
 	}
 	return true;
 }
@@ -108,25 +110,21 @@ static bool is_dead(const struct judgement *j, const struct observation *o, stru
 /* Pairs of good players that have no figure: of many it is the network, of two nobody can say. */
 static void find_pairs(struct judgement *j)
 {
-	struct pair p;
+	uint32_t first = j->statements;
 
 	for (uint32_t i = 0; i < j->e->count && j->players > 2 && !j->e->incast; i++) {
-		if (!is_dead(j, &j->e->of[i], &p))
-			continue;
-		if (j->pairs == PAIRS_MAX) {
-			j->pairs = 0;
-			return;
-		}
-		j->pair[j->pairs++] = p;
-	}
-	for (uint32_t i = 0; i < j->pairs; i++) {
-		struct statement s = suspect_of(SUSPECT_PAIR_BROKE, j->pair[i].from);
+		struct statement s = suspect_of(SUSPECT_PAIR_BROKE, j->e->of[i].from);
 
 		s.about = ABOUT_PAIR;
-		s.b = j->pair[i].to;
+		s.b = j->e->of[i].to;
 		s.sends = true;
 		s.receives = j->e->latency;
-		s.tested = j->pair[i].tests > 0;
+		if (!is_dead(j, &j->e->of[i], &s.tested))
+			continue;
+		if (j->statements == first + PAIRS_MAX) {
+			j->statements = first;
+			return;
+		}
 		statements_add(j, &s);
 	}
 }
@@ -157,11 +155,8 @@ static void find_ports(struct judgement *j)
 
 void judge_name_suspects(struct judgement *j)
 {
-	uint32_t first = j->statements;
-
 	for (uint32_t i = 0; i < j->candidates; i++)
 		add_candidate(j, &j->candidate[i]);
 	find_ports(j);
-	statements_merge(j, first);
 	find_pairs(j);
 }
