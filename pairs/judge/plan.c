@@ -21,10 +21,9 @@
 #define FEW_TIMES    3 /* as often */
 #define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
 
-/* A pair that is wanted. */
+/* A pair that is wanted; FROM is the client. */
 struct match {
 	uint32_t from, to;
-	bool back; /* TO is the client */
 	bool done;
 };
 
@@ -35,8 +34,8 @@ struct plan {
 	uint32_t slot, room;
 	struct match *match; /* owned, as all lists are */
 	uint32_t matches, references;
-	uint32_t *list;              /* room for as many as there are players */
-	uint32_t *reference;         /* players that are no candidates */
+	uint32_t *list;      /* room for as many as there are players; and, behind it: */
+	uint32_t *reference; /* players that are no candidates */
 	uint32_t *busy, *busy_group; /* of hosts and groups: the last slot that has them, plus 1 */
 };
 
@@ -78,7 +77,8 @@ static bool can_meet(const struct plan *p, uint32_t a, uint32_t b)
 		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
 }
 
-static void want(struct plan *p, uint32_t from, uint32_t to, bool back)
+/* Want A with B. BACK: of runs of one way B is the client. */
+static void want(struct plan *p, uint32_t a, uint32_t b, bool back)
 {
 	struct match *more = grow(p->match, p->matches, sizeof(*more));
 
@@ -87,14 +87,15 @@ static void want(struct plan *p, uint32_t from, uint32_t to, bool back)
 		return;
 	}
 	p->match = more;
-	p->match[p->matches++] = (struct match){from, to, back && p->j->e->one_way, false};
+	back &= p->j->e->one_way;
+	p->match[p->matches++] = back ? (struct match){b, a} : (struct match){a, b};
 }
 
 /* Put FROM and TO, whose hosts are free, into this slot. */
-static void put(struct plan *p, uint32_t from, uint32_t to, bool back, const char *part)
+static void put(struct plan *p, uint32_t from, uint32_t to, const char *part)
 {
-	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, back ? to : from),
-		evidence_name(p->j->e, back ? from : to), part);
+	fprintf(p->to, "%u %s %s %s\n", p->slot, evidence_name(p->j->e, from),
+		evidence_name(p->j->e, to), part);
 	p->busy[host_of(p, from)] = p->busy[host_of(p, to)] = p->slot + 1;
 }
 
@@ -106,8 +107,9 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
-		bool alone = j->player[m->from].candidate != NONE && j->player[m->to].candidate == NONE;
-		uint32_t group = *part == 't' && alone ? j->player[m->from].group : NONE;
+		const struct player *from = &j->player[m->from], *to = &j->player[m->to];
+		bool alone = *part == 't' && (from->candidate == NONE) != (to->candidate == NONE);
+		uint32_t group = !alone ? NONE : from->candidate == NONE ? to->group : from->group;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
@@ -115,7 +117,7 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 		if (group != NONE)
 			p->busy_group[group] = p->slot + 1;
 		m->done = true;
-		put(p, m->from, m->to, m->back, part);
+		put(p, m->from, m->to, part);
 		p->list[n++] = m->from;
 	}
 	return n;
@@ -145,7 +147,7 @@ static void put_block(struct plan *p, uint32_t a, uint32_t b)
 			k++;
 		if (k == j->players)
 			return;
-		put(p, i, k, j->e->one_way && p->slot & 1, "block");
+		put(p, p->slot & 1 ? k : i, p->slot & 1 ? i : k, "block");
 	}
 }
 
@@ -224,26 +226,18 @@ static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 	return false;
 }
 
-/*
- * Match SLOW with candidates that it has not met and that may be in its place, first with those
- * that are in it: a good one there shows that the place is good.
- */
+/* Match SLOW with candidates that it has not met and that may be in its place: a good one there shows
+ * that the place is good. */
 static void match_bad(struct plan *p, const struct candidate *slow)
 {
 	const struct judgement *j = p->j;
-	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0, placed = 0;
+	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0;
 
-	for (int place = 1; place >= 0; place--, placed = n) {
-		for (uint32_t i = 0; i < j->candidates; i++) {
-			const struct candidate *c = &j->candidate[i];
-
-			if ((c->verdict == VERDICT_PLACE) == place && judge_may_share(j, slow, c) &&
-			    can_meet(p, c->player, slow->player) &&
-			    !have_met(j, slow->player, c->player))
-				p->list[n++] = c->player;
-		}
-		shuffle(p, p->list + placed, n - placed, sizeof(*p->list));
-	}
+	for (const struct candidate *c = j->candidate; c < j->candidate + j->candidates; c++)
+		if (judge_may_share(j, slow, c) && can_meet(p, c->player, slow->player) &&
+		    !have_met(j, slow->player, c->player))
+			p->list[n++] = c->player;
+	shuffle(p, p->list, n, sizeof(*p->list));
 	for (uint32_t k = 0; k < n && k < most; k++)
 		want(p, slow->player, p->list[k], k & 1);
 }
@@ -267,7 +261,7 @@ static bool put_control(struct plan *p, uint32_t like, bool near)
 				if (!is_free(p, b) || !can_meet(p, a, b) ||
 				    (!any && judge_is_near(j, a, b) != near))
 					continue;
-				put(p, a, b, j->e->one_way && (p->slot + a + b) & 1, "control");
+				put(p, a, b, "control");
 				return true;
 			}
 		}
@@ -335,19 +329,16 @@ void judge_plan(FILE *to, const struct judgement *j)
 	if (j->loaded < NETWORK_TAKES && !j->e->latency)
 		room *= j->loaded;
 	p.room = (uint32_t)fmax(1, room);
-	p.list = calloc(j->players + 1, sizeof(*p.list));
-	p.reference = calloc(j->players + 1, sizeof(*p.reference));
-	p.busy = calloc(hosts + 1, sizeof(*p.busy));
-	p.busy_group = calloc(j->groups->names.count + 1, sizeof(*p.busy_group));
-	if (!p.list || !p.reference || !p.busy || !p.busy_group)
+	p.list = calloc(2 * j->players + hosts + j->groups->names.count, sizeof(*p.list));
+	p.reference = p.list + j->players;
+	p.busy = p.reference + j->players;
+	p.busy_group = p.busy + hosts;
+	if (!p.list)
 		json_memory_lacked();
 	else if (!screens || (screens == 1 && j->e->plans == 1 && judge_is_blind(j)))
 		plan_screen(&p); /* once more where that sees little */
 	else
 		plan_tests(&p);
 	free(p.list);
-	free(p.reference);
-	free(p.busy);
-	free(p.busy_group);
 	free(p.match);
 }
