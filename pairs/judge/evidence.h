@@ -68,6 +68,15 @@ enum way {
 	WAYS /* both */
 };
 
+enum verdict {
+	VERDICT_OPEN, /* not tested, or not often enough: a candidate, "seen once" */
+	VERDICT_GOOD,
+	VERDICT_UNCLEAR, /* tested, and nobody can tell */
+	VERDICT_TIMES,   /* low in more of its runs than the controls */
+	VERDICT_PLACE,   /* low with references of other places only: its uplink or its route is */
+	VERDICT_SLOW
+};
+
 struct player {
 	uint32_t host;          /* in struct evidence.hosts */
 	float port_gbps;        /* the rate of its rail's port; 0: not known */
@@ -79,11 +88,24 @@ struct player {
 	bool ended_early, unended; /* the last: it may have ended in a line that was cut */
 
 	/* Of the judgement: */
-	uint32_t kind, group, candidate; /* their numbers there; NONE */
-	uint32_t near[TEST_NEAR];        /* the players with which it is best; NONE: no more */
-	bool lost;                       /* its figures are not judged */
-	bool lower;                      /* it is of the lower of two levels */
-	float best[WAYS], median[WAYS];  /* of its y; NaN: it has none that count */
+	uint32_t kind, group;           /* their numbers there; NONE */
+	uint32_t near[TEST_NEAR];       /* the players with which it is best; NONE: no more */
+	bool lost;                      /* its figures are not judged */
+	bool lower;                     /* it is of the lower of two levels */
+	float best[WAYS], median[WAYS]; /* of its y; NaN: it has none that count */
+
+	/* Of the test: */
+	bool candidate;
+	double depth; /* how far below the others it is at best, as a logarithm; 0: it is not */
+	bool falls;   /* it is lower in the last rounds than in the first */
+	double before, after; /* the medians of the first and the last rounds then */
+	enum verdict verdict;
+	bool sends, receives;
+	double y, control;    /* the medians of its figures, and of the controls' */
+	uint32_t tests;       /* slots with a reference, */
+	uint32_t figures, low, failed; /* and how many of these runs were low, or failed */
+	/* other candidates that may share its place, whom it met; and whom it did not, or is as good with */
+	uint32_t met, unmet;
 };
 
 /* What each `run` of all players is. */

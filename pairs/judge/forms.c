@@ -53,23 +53,24 @@ static json_t *level_json(const struct judgement *j, uint32_t player, enum way w
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
 	return json_pack("{s:s, s:o, s:o, s:o}", "name", evidence_name(j->e, i), "normal",
-			 json_number_or_null(judge_unit(j, i, 0)), "sends", level_json(j, i, SENDS),
+			 json_number_or_null(judge_unit(j, &j->player[i], 0)), "sends", level_json(j, i, SENDS),
 			 "receives", level_json(j, i, RECEIVES));
 }
 
 /* What became of each player that was tested, or should be. */
-static json_t *candidate_json(const struct judgement *j, const struct candidate *c)
+static json_t *candidate_json(const struct judgement *j, uint32_t player)
 {
+	const struct player *c = &j->player[player];
 	static const char *const verdict[] = {
 		[VERDICT_OPEN] = "open",   [VERDICT_GOOD] = "good",   [VERDICT_UNCLEAR] = "unclear",
 		[VERDICT_TIMES] = "times", [VERDICT_PLACE] = "place", [VERDICT_SLOW] = "slow"};
 	bool has = c->verdict != VERDICT_OPEN && !isnan(c->y);
 
 	return json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "name",
-			 evidence_name(j->e, c->player), "verdict", verdict[c->verdict], "tests",
+			 evidence_name(j->e, player), "verdict", verdict[c->verdict], "tests",
 			 c->tests, "runs", c->figures, "low", c->low, "value",
-			 json_number_or_null(has ? judge_unit(j, c->player, c->y) : NAN), "control",
-			 json_number_or_null(has ? judge_unit(j, c->player, c->control) : NAN));
+			 json_number_or_null(has ? judge_unit(j, c, c->y) : NAN), "control",
+			 json_number_or_null(has ? judge_unit(j, c, c->control) : NAN));
 }
 
 /* The hosts that --suspects writes. */
@@ -102,7 +103,7 @@ char *judge_json(const struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++)
 		json_array_append_new(players, player_json(j, i));
 	for (uint32_t i = 0; i < j->candidates; i++)
-		json_array_append_new(tested, candidate_json(j, &j->candidate[i]));
+		json_array_append_new(tested, candidate_json(j, j->candidate[i]));
 	all = json_pack(
 		"{s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:s*}",
@@ -110,7 +111,7 @@ char *judge_json(const struct judgement *j)
 		j->e->latency ? "us" : "gbps", "exit_status", judge_status(j), "nodes",
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
 		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "normal",
-		json_number_or_null(j->players ? judge_unit(j, 0, 0) : NAN), "smallest_fault",
+		json_number_or_null(j->players ? judge_unit(j, j->player, 0) : NAN), "smallest_fault",
 		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "suspects", suspects,
 		"candidates", tested, "drain", drain_json(j), "notes", notes, "players", players,
 		"title", *j->e->title ? j->e->title : NULL);

@@ -27,8 +27,6 @@ static int allocate(struct judgement *j)
 		struct player *p = &j->player[i];
 
 		p->group = groups_of(j->groups, evidence_host(j->e, i));
-		p->candidate = NONE;
-		p->lost = p->lower = false;
 		p->best[SENDS] = p->best[RECEIVES] = NAN;
 		p->median[SENDS] = p->median[RECEIVES] = NAN;
 	}

@@ -26,30 +26,6 @@ struct kind {
 	double reach; /* what its pairs reach: of a rate the logarithm, of a latency its negative */
 };
 
-enum verdict {
-	VERDICT_OPEN, /* not tested, or not often enough: a candidate, "seen once" */
-	VERDICT_GOOD,
-	VERDICT_UNCLEAR, /* tested, and nobody can tell */
-	VERDICT_TIMES,   /* low in more of its runs than the controls */
-	VERDICT_PLACE,   /* low with references of other places only: its uplink or its route is */
-	VERDICT_SLOW
-};
-
-struct candidate {
-	uint32_t player;
-	double depth;         /* how far below the others it is, as a logarithm: at most 0 */
-	bool falls;           /* it is lower in the last rounds than in the first */
-	double before, after; /* the medians of the first and the last rounds then */
-	enum verdict verdict;
-	bool sends, receives;
-	double y, control; /* the medians of its figures, and of the controls' */
-	uint32_t tests;    /* slots with a reference, */
-	uint32_t met,
-		unmet; /* other candidates that it met, and did not, who may share its place */
-	uint32_t figures, low; /* and how many of these runs were low or failed */
-	uint32_t failed;
-};
-
 enum about {
 	ABOUT_ALL, /* it is a note: no single node's fault; all others are suspects */
 	ABOUT_PLAYER,
@@ -93,8 +69,8 @@ struct judgement {
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
 	double level_best[WAYS];       /* what most players reach at best */
-	struct candidate *candidate;   /* owned, as all lists below are; the worst first */
-	uint32_t candidates, left_out; /* of few players, behind them: those that are references */
+	uint32_t *candidate; /* players, the worst first; owned, as all lists below are */
+	uint32_t candidates;
 	uint32_t tests;                /* runs of candidates, and of controls */
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
@@ -218,16 +194,13 @@ static inline bool judge_is_blind(const struct judgement *j)
 /* By the test: what such a player reaches says nothing of its group, nor of the network. */
 static inline bool judge_is_bad(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->player[player].candidate;
-
-	return at != NONE && (j->candidate[at].verdict == VERDICT_SLOW ||
-			      j->candidate[at].verdict == VERDICT_TIMES);
+	return j->player[player].verdict == VERDICT_SLOW || j->player[player].verdict == VERDICT_TIMES;
 }
 
-/* What Y, of PLAYER's kind, is in the evidence's unit. */
-static inline double judge_unit(const struct judgement *j, uint32_t player, double y)
+/* What Y, of P's kind, is in the evidence's unit. */
+static inline double judge_unit(const struct judgement *j, const struct player *p, double y)
 {
-	y += j->kind[j->player[player].kind].reach;
+	y += j->kind[p->kind].reach;
 	return exp(j->e->latency ? -y : y);
 }
 
@@ -244,13 +217,12 @@ static inline bool judge_tells_groups(const struct judgement *j)
 }
 
 /* True if candidate A, which is slow, may share a place with candidate B. */
-static inline bool judge_may_share(const struct judgement *j, const struct candidate *a,
-				   const struct candidate *b)
+static inline bool judge_may_share(const struct judgement *j, uint32_t a, uint32_t b)
 {
-	return b->verdict >= VERDICT_PLACE || (b->verdict == VERDICT_OPEN && b->depth < 0) ||
-	       !judge_is_apart(j, a->player, b->player) ||
-	       (j->e->latency &&
-		j->player[a->player].group == NONE); /* a far rack's hosts are candidates */
+	enum verdict verdict = j->player[b].verdict;
+
+	return verdict >= VERDICT_PLACE || verdict == VERDICT_OPEN || !judge_is_apart(j, a, b) ||
+	       (j->e->latency && j->player[a].group == NONE); /* a far rack's hosts are candidates */
 }
 
 /* True if A and B are near to each other: in one group; if groups are not known, at best there. */

@@ -11,40 +11,33 @@
 
 #define HOSTS_TEXT 300
 
-/* Players of whom something is said. */
-struct named {
-	char text[HOSTS_TEXT];
-	uint32_t count;
-};
-
-static void add_name(const struct judgement *j, struct named *to, uint32_t player)
+/* A copy of TEXT, or NULL. */
+static const char *keep(struct judgement *j, const char *text)
 {
-	const char *name = evidence_name(j->e, player);
+	uint32_t at = names_put(&j->e->texts, text);
 
-	if (strlen(to->text) + strlen(name) + sizeof(" ...") < HOSTS_TEXT)
-		text_add(to->text, HOSTS_TEXT, "%s%s", to->count ? " " : "", name);
-	else if (!strstr(to->text, " ..."))
-		text_add(to->text, HOSTS_TEXT, " ...");
-	to->count++;
+	return at == NAMES_NONE ? NULL : j->e->texts.text[at];
 }
 
-/* Add S about the players NAMED, if there are such. */
-static void say_of(struct judgement *j, const struct named *named, struct statement s)
+/* Add S, which is about those players who ARE so, if there are such. */
+static void say_of(struct judgement *j, struct statement s,
+		   bool (*are)(const struct judgement *j, uint32_t player))
 {
-	uint32_t at = named->count ? names_put(&j->e->texts, named->text) : NAMES_NONE;
+	char text[HOSTS_TEXT] = "";
 
-	s.text = at == NAMES_NONE ? NULL : j->e->texts.text[at];
+	for (uint32_t i = 0; i < j->players; i++) {
+		if (!are(j, i))
+			continue;
+		if (strlen(text) + strlen(evidence_name(j->e, i)) + sizeof(" ...") < HOSTS_TEXT)
+			text_add(text, HOSTS_TEXT, "%s%s", s.count ? " " : "", evidence_name(j->e, i));
+		else if (!strstr(text, " ..."))
+			text_add(text, HOSTS_TEXT, " ...");
+		s.count++;
+	}
+	if (!s.count)
+		return;
+	s.text = keep(j, text);
 	statements_add(j, &s);
-}
-
-/* The test could not tell, or had too many before it; or before the test there are too many. */
-static bool is_undecided(const struct judgement *j, const struct candidate *c)
-{
-	bool left_out = c >= j->candidate + j->candidates;
-	bool open = c->verdict == VERDICT_OPEN && c->depth < (left_out ? -LOW_LEAST : 0) &&
-		    (j->tests || j->candidates > judge_most(j));
-
-	return !c->falls && (c->verdict == VERDICT_UNCLEAR || open);
 }
 
 /* True if at most a quarter of PLAYER's figures count: its threads lacked their CPUs, or it has no like. */
@@ -59,38 +52,52 @@ static bool has_few(const struct judgement *j, uint32_t player)
 	return tried && 4 * figures <= tried && !j->player[player].lost;
 }
 
-/* Undecided candidates; and those that are low with far references only: they share a place. */
-static void note_candidates(struct judgement *j)
+/*
+ * The test could not tell, or had too many before it; or before the test there are too many; or it has
+ * few figures. Two have only each other, and maybe the rate of their ports.
+ */
+static bool is_undecided(const struct judgement *j, uint32_t player)
 {
-	struct named undecided = {0}, place = {0};
-	double part = 0;
-	uint32_t places = 0;
+	const struct player *p = &j->player[player];
+	bool many = j->tests || j->candidates > judge_most(j);
 
-	for (uint32_t i = 0; i < j->candidates; i++)
-		places += j->candidate[i].verdict == VERDICT_PLACE;
-	for (uint32_t i = 0; i < j->candidates + j->left_out; i++) {
-		const struct candidate *c = &j->candidate[i];
+	if (j->players == 2 && j->measured && !(j->expected > 0) &&
+	    (j->e->latency || !(p->port_gbps > 0)))
+		return true;
+	if (p->verdict == VERDICT_UNCLEAR ||
+	    (p->verdict == VERDICT_OPEN && many && p->depth < (p->candidate ? 0 : -LOW_LEAST)))
+		return !p->falls;
+	return !p->candidate && has_few(j, player);
+}
 
-		if (is_undecided(j, c) || (c->verdict == VERDICT_PLACE && places == 1))
-			add_name(j, &undecided, c->player);
-		else if (c->verdict == VERDICT_PLACE) {
-			add_name(j, &place, c->player);
-			part += exp(c->y - c->control);
+static bool is_placed(const struct judgement *j, uint32_t player)
+{
+	return j->player[player].verdict == VERDICT_PLACE;
+}
+
+static bool is_lower(const struct judgement *j, uint32_t player)
+{
+	return j->player[player].lower;
+}
+
+static bool is_late(const struct judgement *j, uint32_t player)
+{
+	return j->player[player].missed > 0;
+}
+
+/* Players who share a place are low with far references only. */
+static void note_places(struct judgement *j)
+{
+	double part = 0, n = 0;
+
+	for (uint32_t i = 0; i < j->players; i++)
+		if (is_placed(j, i)) {
+			part += exp(j->player[i].y - j->player[i].control);
+			n++;
 		}
-	}
-	/* two have only each other, and maybe the rate of their ports; others have few figures that count */
-	for (uint32_t i = 0; i < j->players && j->measured; i++)
-		if ((j->players == 2 && !(j->expected > 0) &&
-		     (j->e->latency || !(j->player[i].port_gbps > 0))) ||
-		    (j->player[i].candidate == NONE && has_few(j, i)))
-			add_name(j, &undecided, i);
-	if (undecided.count)
-		say_of(j, &undecided, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
-							 .count = undecided.count, .tested = j->tests});
-	if (place.count)
-		say_of(j, &place, (struct statement){PAIRS_RACK, FINDING_WARN,
-						     j->e->latency ? FINDING_IS : FINDING_MAY_BE,
-						     .count = place.count, .value = part / place.count});
+	say_of(j, (struct statement){PAIRS_RACK, FINDING_WARN,
+				     j->e->latency ? FINDING_IS : FINDING_MAY_BE, .value = part / n},
+	       is_placed);
 }
 
 /* True of rails that are slower than another one of the same rate, on all hosts. */
@@ -134,19 +141,6 @@ static void note_failed(struct judgement *j)
 	if (failed > FAILED_MANY * j->tried && j->measured)
 		statements_add(j, &(struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
 						      .count = failed, .of = j->tried});
-}
-
-static void note_levels(struct judgement *j)
-{
-	struct named lower = {0};
-
-	for (uint32_t i = 0; i < j->players; i++)
-		if (j->player[i].lower)
-			add_name(j, &lower, i);
-	if (lower.count)
-		say_of(j, &lower, (struct statement){PAIRS_LEVELS,
-						     j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
-						     .count = lower.count, .value = j->level});
 }
 
 static void note_network(struct judgement *j)
@@ -206,17 +200,11 @@ static void note_expected(struct judgement *j)
 
 static void note_slots(struct judgement *j)
 {
-	struct named late = {0};
 	uint32_t missed = 0;
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (j->player[i].missed) {
-			add_name(j, &late, i);
-			missed += j->player[i].missed;
-		}
-	if (missed)
-		say_of(j, &late, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN,
-						    .count = late.count, .of = missed});
+		missed += j->player[i].missed;
+	say_of(j, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN, .of = missed}, is_late);
 }
 
 /* Runs whose threads lacked their CPUs. A node without another run is undecided. */
@@ -237,7 +225,6 @@ static void note_incast(struct judgement *j)
 	const struct observation *of = j->e->of, *end = of ? of + j->e->count : of, *next;
 	struct figures reach = {.of = j->room};
 	double least = INFINITY, senders = 0;
-	struct named worst = {0};
 	uint32_t at = 0;
 
 	for (; of < end && j->e->incast; of = next) { /* those of one receiver are together */
@@ -261,18 +248,18 @@ static void note_incast(struct judgement *j)
 	}
 	if (!reach.n)
 		return;
-	add_name(j, &worst, at);
-	say_of(j, &worst, (struct statement){PAIRS_INCAST,
-					     .count = (uint32_t)lround(senders / (double)reach.n),
-					     .value = figures_median(&reach)});
+	statements_add(j, &(struct statement){PAIRS_INCAST,
+					      .count = (uint32_t)lround(senders / (double)reach.n),
+					      .value = figures_median(&reach),
+					      .text = evidence_name(j->e, at)});
 }
 
 /* What is missing: the rest of a run, players, the ends of some; and of which slots runs need. */
 static void note_incomplete(struct judgement *j)
 {
 	const struct evidence *e = j->e;
-	struct named needed = {.count = e->slot_needed_s > 0};
 	uint32_t unended = 0;
+	char slot[32];
 
 	for (uint32_t i = 0; i < e->runs.count; i++) {
 		const struct run *run = &e->run[i];
@@ -294,17 +281,22 @@ static void note_incomplete(struct judgement *j)
 		statements_add(j, &(struct statement){PAIRS_UNNAMED, FINDING_WARN,
 						      .count = e->expected - e->names.count,
 						      .of = e->expected});
-	text_add(needed.text, sizeof(needed.text), "%.1f", e->slot_needed_s);
-	if (needed.count)
-		say_of(j, &needed, (struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN});
+	snprintf(slot, sizeof(slot), "%.1f", e->slot_needed_s);
+	if (e->slot_needed_s > 0)
+		statements_add(j, &(struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN,
+						      .text = keep(j, slot)});
 }
 
 void judge_notes(struct judgement *j)
 {
-	note_candidates(j);
+	say_of(j, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL, .tested = j->tests},
+	       is_undecided);
+	note_places(j);
 	note_nothing(j);
 	note_failed(j);
-	note_levels(j);
+	say_of(j, (struct statement){PAIRS_LEVELS, j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
+				     .value = j->level},
+	       is_lower);
 	note_incast(j);
 	if (!j->e->incast)
 		note_rails(j);

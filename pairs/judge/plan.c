@@ -108,8 +108,8 @@ static uint32_t fill_slot(struct plan *p, const char *part)
 	for (uint32_t i = 0; i < p->matches && n < p->room; i++) {
 		struct match *m = &p->match[i];
 		const struct player *from = &j->player[m->from], *to = &j->player[m->to];
-		bool alone = *part == 't' && (from->candidate == NONE) != (to->candidate == NONE);
-		uint32_t group = !alone ? NONE : from->candidate == NONE ? to->group : from->group;
+		bool alone = *part == 't' && from->candidate != to->candidate;
+		uint32_t group = !alone ? NONE : from->candidate ? from->group : to->group;
 
 		if (m->done || !is_free(p, m->from) || !is_free(p, m->to) ||
 		    (group != NONE && p->busy_group[group] == p->slot + 1))
@@ -228,18 +228,17 @@ static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 
 /* Match SLOW with candidates that it has not met and that may be in its place: a good one there shows
  * that the place is good. */
-static void match_bad(struct plan *p, const struct candidate *slow)
+static void match_bad(struct plan *p, uint32_t slow)
 {
 	const struct judgement *j = p->j;
 	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0;
 
-	for (const struct candidate *c = j->candidate; c < j->candidate + j->candidates; c++)
-		if (judge_may_share(j, slow, c) && can_meet(p, c->player, slow->player) &&
-		    !have_met(j, slow->player, c->player))
-			p->list[n++] = c->player;
+	for (const uint32_t *c = j->candidate; c < j->candidate + j->candidates; c++)
+		if (judge_may_share(j, slow, *c) && can_meet(p, *c, slow) && !have_met(j, slow, *c))
+			p->list[n++] = *c;
 	shuffle(p, p->list, n, sizeof(*p->list));
 	for (uint32_t k = 0; k < n && k < most; k++)
-		want(p, slow->player, p->list[k], k & 1);
+		want(p, slow, p->list[k], k & 1);
 }
 
 /* A control in this slot, on the rail of LIKE: two references, NEAR to each other or not, if
@@ -289,18 +288,18 @@ static void plan_tests(struct plan *p)
 	uint32_t left = judge_most(j);
 
 	for (uint32_t i = 0; i < j->players; i++)
-		if (!j->player[i].lost && j->player[i].candidate == NONE)
+		if (!j->player[i].lost && !j->player[i].candidate)
 			p->reference[p->references++] = i;
 	shuffle(p, p->reference, p->references, sizeof(*p->list));
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
-		const struct candidate *c = &j->candidate[i];
+		const struct player *c = &j->player[j->candidate[i]];
 		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&
 			     c->tests < TEST_FIRST + TEST_AGAIN;
 
 		/* of who is low at times a few good runs prove nothing */
 		left -= !c->tests;
 		if (!c->tests || again)
-			match_references(p, c->player,
+			match_references(p, j->candidate[i],
 					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN
 									  : TEST_FIRST);
 	}
@@ -308,8 +307,8 @@ static void plan_tests(struct plan *p)
 		for (int k = 0; k < PAIR_TIMES && s->code == SUSPECT_PAIR_BROKE && !s->tested; k++)
 			want(p, s->a, s->b, false);
 	for (uint32_t i = 0; i < j->candidates; i++)
-		if (j->candidate[i].verdict == VERDICT_SLOW)
-			match_bad(p, &j->candidate[i]);
+		if (j->player[j->candidate[i]].verdict == VERDICT_SLOW)
+			match_bad(p, j->candidate[i]);
 	shuffle(p, p->match, p->matches, sizeof(*p->match));
 	fill_tests(p);
 }

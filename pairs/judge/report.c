@@ -97,12 +97,10 @@ static void put_tested(struct report *r)
 {
 	uint32_t tested = 0, good = 0, open = 0;
 
-	for (uint32_t i = 0; i < r->j->candidates; i++) {
-		const struct candidate *c = &r->j->candidate[i];
-
-		tested += c->verdict != VERDICT_OPEN;
-		good += c->verdict == VERDICT_GOOD;
-		open += c->verdict == VERDICT_OPEN && c->depth < 0;
+	for (const struct player *p = r->j->player; p < r->j->player + r->j->players; p++) {
+		tested += p->verdict != VERDICT_OPEN;
+		good += p->verdict == VERDICT_GOOD;
+		open += p->verdict == VERDICT_OPEN && p->candidate;
 	}
 	if (tested)
 		put(r, 2, "tested with references and controls: %u node%s, %u good", tested,

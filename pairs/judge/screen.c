@@ -21,20 +21,6 @@ static double standing_of(const struct judgement *j, uint32_t player, enum way w
 	return (double)(middle ? p->median : p->best)[way];
 }
 
-/* The number of PLAYER's candidate, DEPTH below the others; what is deeper counts. */
-static struct candidate *add_candidate(struct judgement *j, uint32_t player, double depth)
-{
-	struct candidate *c;
-
-	if (j->player[player].candidate == NONE) {
-		j->player[player].candidate = j->candidates;
-		j->candidate[j->candidates++] = (struct candidate){.player = player};
-	}
-	c = &j->candidate[j->player[player].candidate];
-	c->depth = fmin(c->depth, depth);
-	return c;
-}
-
 /* Who reaches less in WAY than most others: at best, or of a latency in the middle, too. */
 static void find_low(struct judgement *j, enum way way, bool middle)
 {
@@ -57,7 +43,7 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 		double depth = standing_of(j, i, way, middle) - level;
 
 		if (depth < -margin)
-			add_candidate(j, i, depth);
+			j->player[i].depth = fmin(j->player[i].depth, depth);
 	}
 	if (middle)
 		return;
@@ -93,7 +79,7 @@ static void find_at_times(struct judgement *j)
 		share = all > own ? (double)(low - own_low) / (double)(all - own) : 1;
 		if (own_low > 1 && !j->player[i].lost &&
 		    chance_more(own_low, own, fmin(.98, share + .02)) < LOW_CHANCE)
-			add_candidate(j, i, AT_TIMES);
+			j->player[i].depth = fmin(j->player[i].depth, AT_TIMES);
 	}
 }
 
@@ -126,7 +112,7 @@ static void find_falls(struct judgement *j)
 	shift = fmin(0, figures_median(&last) - shift);
 	for (uint32_t i = 0; i < j->players; i++) {
 		double before, least, after, most;
-		struct candidate *c;
+		struct player *c = &j->player[i];
 
 		first = third_of(j, i, false);
 		before = figures_median(&first);
@@ -138,32 +124,35 @@ static void find_falls(struct judgement *j)
 		    !(most - shift < fmin(low, least - LOW_LEAST / 2)) ||
 		    !(after - shift < fmin(low, before - LOW_LEAST / 2) - LOW_LEAST / 2))
 			continue;
-		c = add_candidate(j, i, AT_TIMES);
+		c->depth = fmin(c->depth, AT_TIMES);
 		c->falls = true;
 		c->before = before;
 		c->after = after;
 	}
 }
 
-static int by_depth(const void *a, const void *b)
+static int by_depth(const void *a, const void *b, void *of)
 {
-	const struct candidate *x = a, *y = b;
+	const uint32_t *x = a, *y = b;
+	const struct player *player = of;
 
-	if (x->depth != y->depth)
-		return x->depth < y->depth ? -1 : 1;
-	return x->player < y->player ? -1 : 1;
+	if (player[*x].depth != player[*y].depth)
+		return player[*x].depth < player[*y].depth ? -1 : 1;
+	return *x < *y ? -1 : 1;
 }
 
-/* Put the worst first. Of few players only these: the others are needed as references. */
-static void order_candidates(struct judgement *j)
+/* List them, the worst first. Of few players only these: the others are needed as references. */
+static void list_candidates(struct judgement *j)
 {
-	uint32_t most = j->players > FEW_HOSTS ? j->candidates : j->players > 5 ? 3 : 1;
+	uint32_t n = 0, most = j->players > FEW_HOSTS ? j->players : j->players > 5 ? 3 : 1;
 
-	qsort(j->candidate, j->candidates, sizeof(*j->candidate), by_depth);
+	for (uint32_t i = 0; i < j->players; i++)
+		if (j->player[i].depth < 0)
+			j->candidate[n++] = i;
+	qsort_r(j->candidate, n, sizeof(*j->candidate), by_depth, j->player);
+	j->candidates = n < most ? n : most;
 	for (uint32_t i = 0; i < j->candidates; i++)
-		j->player[j->candidate[i].player].candidate = i < most ? i : NONE;
-	j->left_out = j->candidates > most ? j->candidates - most : 0;
-	j->candidates -= j->left_out;
+		j->player[j->candidate[i]].candidate = true;
 }
 
 /* The three players with whom each player is best, who are no candidates. */
@@ -177,7 +166,7 @@ static void find_near(struct judgement *j)
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 			uint32_t at = TEST_NEAR;
 
-			if (!judge_counts(j, w.is) || j->player[w.with].candidate != NONE ||
+			if (!judge_counts(j, w.is) || j->player[w.with].candidate ||
 			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
 			    w.with == near[2])
 				continue;
@@ -239,6 +228,6 @@ void judge_screen(struct judgement *j)
 		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
 			find_falls(j);
 	}
-	order_candidates(j);
+	list_candidates(j);
 	find_near(j);
 }

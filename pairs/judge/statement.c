@@ -159,9 +159,9 @@ void judge_states(struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (!isnan(j->player[i].best[SENDS]) || !isnan(j->player[i].best[RECEIVES]))
 			set_host(j, i, HOST_GOOD);
-	for (uint32_t i = 0; i < j->candidates; i++)
-		if (j->candidate[i].verdict == VERDICT_UNCLEAR)
-			j->host[j->player[j->candidate[i].player].host] = HOST_UNDECIDED;
+	for (uint32_t i = 0; i < j->players; i++)
+		if (j->player[i].verdict == VERDICT_UNCLEAR)
+			j->host[j->player[i].host] = HOST_UNDECIDED;
 	for (uint32_t i = 0; i < j->statements; i++) {
 		const struct statement *s = &j->statement[i];
 

@@ -9,7 +9,7 @@
 #define PAIRS_MAX 8 /* that are tested themselves, several times; of more it is the network */
 
 /* What the candidate C is suspected of. */
-static enum finding_code kind_of(const struct judgement *j, const struct candidate *c)
+static enum finding_code kind_of(const struct judgement *j, const struct player *c)
 {
 	if (c->falls)
 		return SUSPECT_FALLS;
@@ -21,35 +21,35 @@ static enum finding_code kind_of(const struct judgement *j, const struct candida
 }
 
 /* What the screen saw of C: its worst way. */
-static void see(const struct judgement *j, const struct candidate *c, struct statement *s)
+static void see(const struct judgement *j, const struct player *c, struct statement *s)
 {
 	enum way worst = SENDS;
 
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)
-		if (j->player[c->player].best[way] < j->player[c->player].best[worst])
+		if (c->best[way] < c->best[worst])
 			worst = way;
 	s->sends = worst == SENDS || j->e->latency;
 	s->receives = worst == RECEIVES || j->e->latency;
-	s->value = judge_unit(j, c->player, (double)j->player[c->player].best[worst]);
-	s->normal = judge_unit(j, c->player, j->level_best[worst]);
+	s->value = judge_unit(j, c, (double)c->best[worst]);
+	s->normal = judge_unit(j, c, j->level_best[worst]);
 }
 
 /* Two levels, or a place that others share, of the same depth: it may be of that, and is not
  * drained. */
-static bool may_be_of_many(const struct judgement *j, const struct candidate *c)
+static bool may_be_of_many(const struct judgement *j, const struct player *c)
 {
 	double depth = c->y - c->control;
 	bool may = j->level > 0 && fabs(depth - log(j->level)) < LOW_LEAST;
 
-	for (uint32_t i = 0; i < j->candidates && !j->e->latency; i++)
-		may |= j->candidate[i].verdict == VERDICT_PLACE &&
-		       fabs(depth - (j->candidate[i].y - j->candidate[i].control)) < LOW_LEAST;
+	for (const struct player *p = j->player; p < j->player + j->players && !j->e->latency; p++)
+		may |= p->verdict == VERDICT_PLACE && fabs(depth - (p->y - p->control)) < LOW_LEAST;
 	return may;
 }
 
-static void add_candidate(struct judgement *j, const struct candidate *c)
+static void add_candidate(struct judgement *j, uint32_t player)
 {
-	struct statement s = suspect_of(kind_of(j, c), c->player);
+	const struct player *c = &j->player[player];
+	struct statement s = suspect_of(kind_of(j, c), player);
 	bool open = c->verdict == VERDICT_OPEN, incast = j->e->incast;
 
 	/* what is seen once must be deeper than what a test proves; a good one starves as well */
@@ -64,17 +64,17 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
 	s.of = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.count = c->low;
-	s.text = judge_said(j, c->player, c->failed > 0);
+	s.text = judge_said(j, player, c->failed > 0);
 	if (c->falls) {
-		s.value = judge_unit(j, c->player, c->after);
-		s.normal = judge_unit(j, c->player, c->before);
+		s.value = judge_unit(j, c, c->after);
+		s.normal = judge_unit(j, c, c->before);
 	} else if (open || incast) {
 		see(j, c, &s);
 		if (incast)
 			s.code = s.sends ? SUSPECT_STARVES : SUSPECT_DROWNS;
 	} else if (s.code != SUSPECT_FAILS) {
-		s.value = judge_unit(j, c->player, c->y);
-		s.normal = judge_unit(j, c->player, c->control);
+		s.value = judge_unit(j, c, c->y);
+		s.normal = judge_unit(j, c, c->control);
 		s.sends = c->sends;
 		s.receives = c->receives;
 	}
@@ -83,9 +83,7 @@ static void add_candidate(struct judgement *j, const struct candidate *c)
 
 static bool is_candidate(const struct judgement *j, uint32_t player)
 {
-	uint32_t at = j->player[player].candidate;
-
-	return at != NONE && j->candidate[at].depth < 0 && j->candidate[at].verdict != VERDICT_GOOD;
+	return j->player[player].candidate && j->player[player].verdict != VERDICT_GOOD;
 }
 
 /* True if O is the first run of a pair of good players, in its direction, of which none has a figure.
@@ -156,7 +154,7 @@ static void find_ports(struct judgement *j)
 void judge_name_suspects(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->candidates; i++)
-		add_candidate(j, &j->candidate[i]);
+		add_candidate(j, j->candidate[i]);
 	find_ports(j);
 	find_pairs(j);
 }

@@ -78,8 +78,8 @@ static void collect_controls(struct work *w, int near)
 
 	w->controls = 0;
 	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++)
-		if (o->part == PART_CONTROL && j->player[o->from].candidate == NONE &&
-		    j->player[o->to].candidate == NONE &&
+		if (o->part == PART_CONTROL && !j->player[o->from].candidate &&
+		    !j->player[o->to].candidate &&
 		    (near < 0 || (judge_is_near(j, o->from, o->to) == near && judge_y(j, o) > FAILED)))
 			w->controls += put(w, o, &w->sample[w->controls]);
 }
@@ -107,25 +107,25 @@ static void find_controls(struct work *w)
 		w->low += w->sample[i].y < w->floor;
 }
 
-/* What C reached in WAY with references: with those that tell, if there are such. */
-static size_t collect(struct work *w, struct candidate *c, enum way way)
+/* What PLAYER reached in WAY with references: with those that tell, if there are such. */
+static size_t collect(struct work *w, uint32_t player, enum way way)
 {
 	const struct judgement *j = w->j;
 	uint32_t tests = 0;
 	size_t n = 0;
 
 	for (int tells = 1; tells >= 0 && !n; tells--) {
-		struct walk k = walk_way(j->e, c->player, way, 1U << PART_TEST);
+		struct walk k = walk_way(j->e, player, way, 1U << PART_TEST);
 
 		for (tests = 0; walk_next(&k);) {
-			if (j->player[k.with].candidate != NONE)
+			if (j->player[k.with].candidate)
 				continue;
 			tests++;
-			if (judge_tells(j, c->player, k.with) >= tells)
+			if (judge_tells(j, player, k.with) >= tells)
 				n += put(w, k.is, &w->sample[w->controls + n]);
 		}
 	}
-	c->tests += way == SENDS || j->e->one_way ? tests : 0; /* otherwise each is both ways */
+	j->player[player].tests += way == SENDS || j->e->one_way ? tests : 0; /* otherwise each is both ways */
 	return n;
 }
 
@@ -162,7 +162,7 @@ static enum verdict judge_way(const struct work *w, size_t n, double *y)
 }
 
 /* Whether more of C's runs are low, or fail, than of the controls. */
-static enum verdict judge_times(const struct work *w, const struct candidate *c)
+static enum verdict judge_times(const struct work *w, const struct player *c)
 {
 	double chance = c->low ? chance_more_than(c->low, c->figures, w->low, w->controls) : 1;
 
@@ -171,12 +171,13 @@ static enum verdict judge_times(const struct work *w, const struct candidate *c)
 	return chance < TEST_DOUBT / w->j->candidates ? VERDICT_UNCLEAR : VERDICT_OPEN;
 }
 
-static void judge_candidate(struct work *w, struct candidate *c)
+static void judge_candidate(struct work *w, uint32_t player)
 {
+	struct player *c = &w->j->player[player];
 	enum verdict times;
 
 	for (enum way way = SENDS; way < evidence_ways(w->j->e); way++) {
-		size_t n = collect(w, c, way);
+		size_t n = collect(w, player, way);
 		double y;
 		enum verdict of_way = judge_way(w, n, &y);
 
@@ -222,20 +223,18 @@ static void find_places(struct work *w)
 
 	for (uint32_t i = 0; i < j->candidates; i++)
 		for (uint32_t k = 0; k < j->candidates; k++) {
-			struct candidate *a = &j->candidate[i];
+			uint32_t of = j->candidate[i], with = j->candidate[k], met;
+			struct player *a = &j->player[of], *b = &j->player[with];
 			bool together;
-			uint32_t met;
 
-			if (j->player[a->player].host ==
-				    j->player[j->candidate[k].player].host ||
-			    a->verdict < VERDICT_PLACE)
+			if (a->host == b->host || a->verdict < VERDICT_PLACE)
 				continue;
-			together = are_good_together(w, a->player, j->candidate[k].player, &met);
-			if (together && j->candidate[k].verdict >= VERDICT_PLACE)
+			together = are_good_together(w, of, with, &met);
+			if (together && b->verdict >= VERDICT_PLACE)
 				a->verdict = VERDICT_PLACE;
 			a->met += met > 0;
 			/* who is as good as a good one is not drained */
-			a->unmet += met ? together : judge_may_share(j, a, &j->candidate[k]);
+			a->unmet += met ? together : judge_may_share(j, of, with);
 		}
 }
 
@@ -252,7 +251,7 @@ int judge_verdicts(struct judgement *j)
 		return -1;
 	find_controls(&w);
 	for (uint32_t i = 0; i < j->candidates; i++)
-		judge_candidate(&w, &j->candidate[i]);
+		judge_candidate(&w, j->candidate[i]);
 	find_places(&w);
 	free(w.sample);
 	return 0;
