@@ -57,20 +57,6 @@ static void take_runs(const struct judgement *j, struct group *of)
 	}
 }
 
-/* How far group G is below the others, as a logarithm; SPREAD gets theirs. */
-static double below(const struct judgement *j, const struct group *of, uint32_t g, double *spread)
-{
-	struct figures f = {.of = j->room};
-	double median;
-
-	for (uint32_t i = 0; i < j->groups->names.count; i++)
-		if (!isnan(of[i].level))
-			f.of[f.n++] = of[i].level;
-	median = figures_median(&f);
-	*spread = figures_deviation(&f, median);
-	return of[g].level - median;
-}
-
 /* True if only some of its pairs are low, but more than of the others: one of several uplinks is.
  */
 static bool is_low_in_part(const struct judgement *j, const struct group *of, uint32_t group)
@@ -86,10 +72,12 @@ static bool is_low_in_part(const struct judgement *j, const struct group *of, ui
 		       TEST_RISK / j->groups->names.count;
 }
 
-static void add_group(struct judgement *j, const struct group *of, uint32_t group)
+/* MEDIAN: of the levels of all groups, which have such a SPREAD. */
+static void add_group(struct judgement *j, const struct group *of, uint32_t group, double median,
+		      double spread)
 {
-	double spread, least = below(j, of, group, &spread);
 	struct statement s = suspect_of(SUSPECT_GROUP, group);
+	double least = of[group].level - median;
 	bool all = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
 
 	if (!all && !is_low_in_part(j, of, group))
@@ -106,6 +94,8 @@ void judge_groups(struct judgement *j)
 {
 	uint32_t groups = j->groups->names.count;
 	struct group *of = calloc((size_t)groups + 1, sizeof(*of));
+	struct figures f = {.of = j->room};
+	double median, spread;
 
 	if (!of) {
 		json_memory_lacked();
@@ -114,6 +104,11 @@ void judge_groups(struct judgement *j)
 	if (groups && !j->e->latency && !j->e->incast)
 		take_runs(j, of);
 	for (uint32_t g = 0; g < groups; g++)
-		add_group(j, of, g);
+		if (!isnan(of[g].level))
+			f.of[f.n++] = of[g].level;
+	median = figures_median(&f);
+	spread = figures_deviation(&f, median);
+	for (uint32_t g = 0; g < groups; g++)
+		add_group(j, of, g, median, spread);
 	free(of);
 }

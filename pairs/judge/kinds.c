@@ -69,11 +69,11 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
  */
 static void measure_kinds(struct judgement *j)
 {
-	double usual = j->kinds > 1 ? reach_of(j, NONE, PARTS_SCREEN) : NAN;
+	double usual = reach_of(j, NONE, PARTS_SCREEN);
 
 	for (uint32_t k = 0; k < j->kinds; k++) {
 		struct kind *kind = &j->kind[k];
-		bool few = kind->players < OWN_LEAST && j->kinds > 1 && !isnan(usual) &&
+		bool few = kind->players < OWN_LEAST && !isnan(usual) &&
 			   (kind->gbps > 0 || j->e->latency);
 
 		kind->reach = few ? usual + (j->e->latency ? 0 : log(kind->gbps))

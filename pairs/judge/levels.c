@@ -44,8 +44,7 @@ static void find_standings(struct judgement *j)
 /* The best of a player, of both ways; NaN: none. */
 static double top_of(const struct judgement *j, uint32_t player)
 {
-	return fmax((double)j->player[player].best[SENDS],
-		    j->e->latency ? NAN : (double)j->player[player].best[RECEIVES]);
+	return fmax((double)j->player[player].best[SENDS], (double)j->player[player].best[RECEIVES]);
 }
 
 /* How far the first K of sorted figures are from the others, in deviations by their quartiles. */
