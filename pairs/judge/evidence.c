@@ -90,7 +90,6 @@ void evidence_came(struct evidence *e, uint32_t player, uint32_t run)
 {
 	struct player *p = &e->player[player];
 
-	e->run[run].came++;
 	if (!p->came || p->done) /* the first one that it does not end */
 		p->run = run;
 	p->came = true;

@@ -113,7 +113,7 @@ struct run {
 	uint32_t planned; /* rounds of its schedule; 0: no player says so */
 	uint32_t played;  /* the most that a player has completed */
 	uint32_t seen;    /* the last slot of which there is an observation, plus 1 */
-	uint32_t came, done;
+	uint32_t done;
 	uint32_t what; /* what it measured, in struct evidence.whats; or NONE */
 	unsigned parts; /* of its observations: bits */
 	bool is_plan;

@@ -12,6 +12,8 @@ static void count_runs(struct judgement *j)
 		if (PARTS_SCREEN >> j->e->of[i].part & 1) {
 			j->tried++;
 			j->measured += !j->e->of[i].cause;
+		} else {
+			j->tests += j->e->of[i].part != PART_BLOCK;
 		}
 }
 

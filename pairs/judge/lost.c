@@ -82,12 +82,14 @@ static void explain(struct judgement *j)
 	} while (true);
 }
 
+/* Why PLAYER, of whom T was tried, is lost; FINDING_CODES: it is not. UNUSABLE: that it is explains
+ * the runs that fail. */
 static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
-				 bool came, bool unusable)
+				 bool unusable)
 {
 	const struct player *p = &j->player[player];
 
-	if (came && !p->came && !t->measured)
+	if (j->e->expected && !p->came && !t->measured)
 		return SUSPECT_NEVER_CAME;
 	if (p->no_device && t->failed >= t->measured)
 		return SUSPECT_DEVICE;
@@ -105,23 +107,20 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 static void find_lost(struct judgement *j)
 {
 	uint32_t figures = 0;
-	bool came = false;
 
-	for (uint32_t i = 0; i < j->e->runs.count; i++)
-		came |= j->e->run[i].came > 0;
 	for (uint32_t i = 0; i < j->e->count; i++)
 		figures += !j->e->of[i].cause;
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct tally t = tally_of(j, i);
 
-		j->player[i].lost = kind_of(j, i, &t, came, false) != FINDING_CODES;
+		j->player[i].lost = kind_of(j, i, &t, false) != FINDING_CODES;
 	}
 	if (figures > GOOD_LEAST * j->e->count && j->players > 2)
 		explain(j);
 	for (uint32_t i = 0; i < j->players; i++) {
 		const struct player *p = &j->player[i];
 		const struct tally t = tally_of(j, i);
-		struct statement s = suspect_of(kind_of(j, i, &t, came, j->player[i].lost), i);
+		struct statement s = suspect_of(kind_of(j, i, &t, j->player[i].lost), i);
 
 		j->player[i].lost = s.code != FINDING_CODES;
 		if (!j->player[i].lost)

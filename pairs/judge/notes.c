@@ -265,7 +265,7 @@ static void note_incomplete(struct judgement *j)
 		const struct run *run = &e->run[i];
 		uint32_t played = run->done ? run->played : run->seen;
 
-		if (!run->planned || !run->came || (run->done && played >= run->planned))
+		if (!run->planned || (run->done && played >= run->planned))
 			continue;
 		statements_add(j, &(struct statement){PAIRS_CUT, FINDING_WARN, FINDING_MAY_BE,
 						      .count = played < run->planned ? played : run->planned,

@@ -48,13 +48,10 @@ double ranks_chance(const struct figures *x, const struct figures *y)
 	return variance > 0 ? .5 * erfc((below - n * m / 2 - .5) / sqrt(2 * variance)) : 1;
 }
 
+/* The sum of the squares of what they differ from their MEAN. */
 static double squares(const struct figures *f, double mean)
 {
-	double sum = 0;
-
-	for (size_t i = 0; i < f->n; i++)
-		sum += (f->of[i] - mean) * (f->of[i] - mean);
-	return sum;
+	return f->n > 1 ? series_variance(f->of, f->n, mean) * (double)(f->n - 1) : 0;
 }
 
 double ranks_few(const struct figures *x, const struct figures *y, double spread)

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "judgement.h"
 
@@ -43,8 +44,8 @@ static struct figures figures_of(const struct sample *s, size_t n, double *to)
 	return (struct figures){to, n};
 }
 
-/* The median of each pair, in order. SOME: without those that always failed, if others are left. */
-static struct figures pairs_of(struct sample *s, size_t n, double *to, bool some)
+/* The median of each pair, in order; without those that always failed, if others are left. */
+static struct figures pairs_of(struct sample *s, size_t n, double *to)
 {
 	struct figures f = {to, 0};
 
@@ -55,7 +56,7 @@ static struct figures pairs_of(struct sample *s, size_t n, double *to, bool some
 			end++;
 		f.of[f.n++] = (s[(i + end - 1) / 2].y + s[(i + end) / 2].y) / 2;
 	}
-	for (figures_median(&f); some && f.n > 1 && f.of[0] == FAILED; f.n--)
+	for (figures_median(&f); f.n > 1 && f.of[0] == FAILED; f.n--)
 		f.of++;
 	return f;
 }
@@ -86,18 +87,16 @@ static void collect_controls(struct work *w, int near)
 
 static void find_controls(struct work *w)
 {
-	double median[2] = {0};
+	double median[2] = {NAN, NAN};
 	struct figures f;
-	bool enough = w->j->e->latency;
 
-	for (int near = 0; near < 2 && enough; near++) {
+	for (int near = 0; near < 2 && w->j->e->latency; near++) {
 		collect_controls(w, near);
 		f = figures_of(w->sample, w->controls, w->j->room);
-		median[near] = figures_median(&f);
-		enough = f.n >= RANKS_LEAST;
+		median[near] = f.n < RANKS_LEAST ? NAN : figures_median(&f);
 	}
-	for (int near = 0; near < 2 && enough; near++)
-		w->distance[near] = median[near];
+	if (!isnan(median[0] + median[1]))
+		memcpy(w->distance, median, sizeof(median));
 	collect_controls(w, -1);
 	f = figures_of(w->sample, w->controls, w->j->room);
 	w->control = figures_median(&f);
@@ -132,15 +131,11 @@ static size_t collect(struct work *w, uint32_t player, enum way way)
 /* The chance that the pairs of the N figures of a candidate are so low among the controls. */
 static double chance_of(const struct work *w, size_t n)
 {
-	struct figures x, y;
+	struct figures x = pairs_of(w->sample + w->controls, n, w->j->room);
+	struct figures y = pairs_of(w->sample, w->controls, w->j->room + n);
 
-	for (int some = 0; some < 2; some++) {
-		x = pairs_of(w->sample + w->controls, n, w->j->room, some);
-		y = pairs_of(w->sample, w->controls, w->j->room + n, some);
-		if (!some && x.n >= RANKS_LEAST && y.n >= RANKS_LEAST)
-			return ranks_chance(&x, &y);
-	}
-	return ranks_few(&x, &y, TEST_PAIR_SPREAD);
+	return x.n >= RANKS_LEAST && y.n >= RANKS_LEAST
+		       ? ranks_chance(&x, &y) : ranks_few(&x, &y, TEST_PAIR_SPREAD);
 }
 
 /* The verdict on N figures, one direction of C; Y gets their median. */
@@ -242,8 +237,6 @@ int judge_verdicts(struct judgement *j)
 {
 	struct work w = {.j = j};
 
-	for (uint32_t i = 0; i < j->e->count; i++)
-		j->tests += PARTS_TEST >> j->e->of[i].part & 1;
 	if (!j->tests)
 		return 0;
 	w.sample = malloc((j->tests + 1) * sizeof(*w.sample));
