@@ -40,34 +40,42 @@ static void say_of(struct judgement *j, struct statement s,
 	statements_add(j, &s);
 }
 
-/* True if at most a quarter of PLAYER's figures count: its threads lacked their CPUs, or it has no like. */
-static bool has_few(const struct judgement *j, uint32_t player)
+/* True if three quarters of PLAYER's figures or more do not count; UNLIKE: as none is like them, the
+ * rate of its port being unknown. */
+static bool has_few(const struct judgement *j, uint32_t player, bool unlike)
 {
-	uint32_t figures = 0, tried = 0;
+	uint32_t none = 0, tried = 0;
 
 	for (struct walk w = walk_all(j->e, player, PARTS_SCREEN); walk_next(&w);) {
-		figures += judge_counts(j, w.is);
+		bool lacked = w.is->marks & MARK_LACKED;
+
+		none += !w.is->cause &&
+			(unlike ? !lacked && isnan(w.is->y) : !judge_counts(j, w.is));
 		tried += !w.is->cause;
 	}
-	return tried && 4 * figures <= tried && !j->player[player].lost;
+	return tried && 4 * none >= 3 * tried && !j->player[player].lost;
 }
 
-/*
- * The test could not tell, or had too many before it; or before the test there are too many; or it has
- * few figures. Two have only each other, and maybe the rate of their ports.
- */
+/* Nothing is like it: two have only each other, and maybe the rate of their ports. */
+static bool is_alone(const struct judgement *j, uint32_t player)
+{
+	if (j->players > 2)
+		return has_few(j, player, true);
+	return j->measured && !(j->expected > 0) &&
+	       (j->e->latency || !(j->player[player].port_gbps > 0));
+}
+
+/* The test could not tell, or had too many before it; or before the test there are too many; or it has
+ * few figures. */
 static bool is_undecided(const struct judgement *j, uint32_t player)
 {
 	const struct player *p = &j->player[player];
 	bool many = j->tests || j->candidates > judge_most(j);
 
-	if (j->players == 2 && j->measured && !(j->expected > 0) &&
-	    (j->e->latency || !(p->port_gbps > 0)))
-		return true;
 	if (p->verdict == VERDICT_UNCLEAR ||
 	    (p->verdict == VERDICT_OPEN && many && p->depth < (p->candidate ? 0 : -LOW_LEAST)))
 		return !p->falls;
-	return !p->candidate && has_few(j, player);
+	return !p->candidate && !is_alone(j, player) && has_few(j, player, false);
 }
 
 static bool is_placed(const struct judgement *j, uint32_t player)
@@ -291,6 +299,7 @@ void judge_notes(struct judgement *j)
 {
 	say_of(j, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL, .tested = j->tests},
 	       is_undecided);
+	say_of(j, (struct statement){PAIRS_NO_LIKE, FINDING_WARN, FINDING_CANNOT_TELL}, is_alone);
 	note_places(j);
 	note_nothing(j);
 	note_failed(j);
