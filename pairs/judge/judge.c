@@ -184,20 +184,17 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	char *files[] = {(char *)name, NULL};
 	struct judgement before = {0};
 	struct evidence b;
-	int failed = -1;
+	int rc;
 
 	evidence_init(&b);
-	if (read_evidence(&b, files, f) || refuse_others(&b, j->e, name, f))
-		goto out;
-	failed = judgement_init(&before, &b, j->groups, 0);
-	if (!failed)
+	rc = read_evidence(&b, files, f) || refuse_others(&b, j->e, name, f) ? -1 : 0;
+	if (!rc && judgement_init(&before, &b, j->groups, 0))
+		rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
+	if (!rc)
 		judge_compare(j, &before);
-	if (failed)
-		fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
-out:
 	judgement_release(&before);
 	evidence_release(&b);
-	return failed;
+	return rc;
 }
 
 static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
@@ -211,9 +208,7 @@ static int judge_files(struct judge *k, struct judgement *j, struct fault *f)
 		return -1;
 	if (!k->json)
 		judge_report(stdout, j);
-	else if (put("-", judge_json(j), f))
-		return -1;
-	return write_files(k, j, f);
+	return (k->json && put("-", judge_json(j), f)) || write_files(k, j, f) ? -1 : 0;
 }
 
 static void release(struct judge *k)

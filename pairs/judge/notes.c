@@ -138,24 +138,34 @@ static void note_nothing(struct judgement *j)
 		statements_add(j, &(struct statement){PAIRS_NOTHING, FINDING_FAULT, .text = said});
 }
 
-/* Runs that failed, though neither end is lost: many, and no node explains them. */
-static void note_failed(struct judgement *j)
+/* Add S if it IS so. */
+static void note(struct judgement *j, bool is, struct statement s)
 {
-	uint32_t failed = 0;
+	if (is)
+		statements_add(j, &s);
+}
 
-	for (uint32_t i = 0; i < j->e->count; i++)
-		failed +=
-			PARTS_SCREEN >> j->e->of[i].part & 1 && judge_y(j, &j->e->of[i]) <= FAILED;
-	if (failed > FAILED_MANY * j->tried && j->measured)
-		statements_add(j, &(struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL,
-						      .count = failed, .of = j->tried});
+/* Runs that failed, though neither end is lost: many, and no node explains them. And those whose
+ * threads lacked their CPUs: a node without another run is undecided. */
+static void note_runs(struct judgement *j)
+{
+	uint32_t failed = 0, lacked = 0;
+
+	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++) {
+		failed += PARTS_SCREEN >> o->part & 1 && judge_y(j, o) <= FAILED;
+		lacked += (o->marks & MARK_LACKED) > 0;
+	}
+	note(j, failed > FAILED_MANY * j->tried && j->measured,
+	     (struct statement){PAIRS_FAILED, FINDING_WARN, FINDING_CANNOT_TELL, .count = failed,
+				.of = j->tried});
+	note(j, lacked, (struct statement){PAIRS_NO_CPU, .count = lacked, .of = j->e->count});
 }
 
 static void note_network(struct judgement *j)
 {
 	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
-	if (j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans)
-		statements_add(j, &(struct statement){PAIRS_NETWORK, .value = j->loaded});
+	note(j, j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans,
+	     (struct statement){PAIRS_NETWORK, .value = j->loaded});
 }
 
 /*
@@ -198,33 +208,12 @@ static void note_expected(struct judgement *j)
 				part = reach;
 			}
 		}
-	if (j->expected > 0 && slowest / j->expected < EXPECTED_PART)
-		statements_add(j, &(struct statement){PAIRS_BELOW_EXPECTED, FINDING_FAULT,
-						      .value = slowest, .normal = j->expected});
-	if (!(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e))
-		statements_add(j, &(struct statement){PAIRS_CLUSTER_SLOW, FINDING_FAULT,
-						      .value = part * gbps, .normal = gbps});
-}
-
-static void note_slots(struct judgement *j)
-{
-	uint32_t missed = 0;
-
-	for (uint32_t i = 0; i < j->players; i++)
-		missed += j->player[i].missed;
-	say_of(j, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN, .of = missed}, is_late);
-}
-
-/* Runs whose threads lacked their CPUs. A node without another run is undecided. */
-static void note_cpu(struct judgement *j)
-{
-	uint32_t lacked = 0;
-
-	for (uint32_t i = 0; i < j->e->count; i++)
-		lacked += (j->e->of[i].marks & MARK_LACKED) > 0;
-	if (lacked)
-		statements_add(j, &(struct statement){PAIRS_NO_CPU, FINDING_NOTE, .count = lacked,
-						      .of = j->e->count});
+	note(j, j->expected > 0 && slowest / j->expected < EXPECTED_PART,
+	     (struct statement){PAIRS_BELOW_EXPECTED, FINDING_FAULT, .value = slowest,
+				.normal = j->expected});
+	note(j, !(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e),
+	     (struct statement){PAIRS_CLUSTER_SLOW, FINDING_FAULT, .value = part * gbps,
+				.normal = gbps});
 }
 
 /* What the senders of a round reach together, as a part of their receiver's port. */
@@ -262,37 +251,35 @@ static void note_incast(struct judgement *j)
 					      .text = evidence_name(j->e, at)});
 }
 
-/* What is missing: the rest of a run, players, the ends of some; and of which slots runs need. */
+/* What is missing: slots, the rest of a run, players, the ends of some; and of which slots runs need. */
 static void note_incomplete(struct judgement *j)
 {
 	const struct evidence *e = j->e;
-	uint32_t unended = 0;
+	uint32_t unended = 0, missed = 0;
 	char slot[32];
 
-	for (uint32_t i = 0; i < e->runs.count; i++) {
-		const struct run *run = &e->run[i];
+	for (uint32_t i = 0; i < j->players; i++) {
+		missed += j->player[i].missed;
+		unended += j->player[i].unended;
+	}
+	say_of(j, (struct statement){PAIRS_MISSED_SLOTS, FINDING_WARN, .of = missed}, is_late);
+	for (const struct run *run = e->run; run < e->run + e->runs.count; run++) {
 		uint32_t played = run->done ? run->played : run->seen;
 
 		if (!run->planned || (run->done && played >= run->planned))
 			continue;
-		statements_add(j, &(struct statement){PAIRS_CUT, FINDING_WARN, FINDING_MAY_BE,
-						      .count = played < run->planned ? played : run->planned,
-						      .of = run->planned});
+		note(j, true, (struct statement){PAIRS_CUT, FINDING_WARN, FINDING_MAY_BE,
+						 .count = played < run->planned ? played : run->planned,
+						 .of = run->planned});
 		break;
 	}
-	for (uint32_t i = 0; i < j->players; i++)
-		unended += j->player[i].unended;
-	if (unended)
-		statements_add(j, &(struct statement){PAIRS_UNENDED, FINDING_WARN, FINDING_MAY_BE,
-						      .count = unended});
-	if (e->expected > e->names.count)
-		statements_add(j, &(struct statement){PAIRS_UNNAMED, FINDING_WARN,
-						      .count = e->expected - e->names.count,
-						      .of = e->expected});
+	note(j, unended, (struct statement){PAIRS_UNENDED, FINDING_WARN, FINDING_MAY_BE, .count = unended});
+	note(j, e->expected > e->names.count,
+	     (struct statement){PAIRS_UNNAMED, FINDING_WARN, .count = e->expected - e->names.count,
+				.of = e->expected});
 	snprintf(slot, sizeof(slot), "%.1f", e->slot_needed_s);
-	if (e->slot_needed_s > 0)
-		statements_add(j, &(struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN,
-						      .text = keep(j, slot)});
+	note(j, e->slot_needed_s > 0,
+	     (struct statement){PAIRS_SHORT_SLOTS, FINDING_WARN, .text = keep(j, slot)});
 }
 
 void judge_notes(struct judgement *j)
@@ -302,7 +289,6 @@ void judge_notes(struct judgement *j)
 	say_of(j, (struct statement){PAIRS_NO_LIKE, FINDING_WARN, FINDING_CANNOT_TELL}, is_alone);
 	note_places(j);
 	note_nothing(j);
-	note_failed(j);
 	say_of(j, (struct statement){PAIRS_LEVELS, j->level < 1 - DEEP ? FINDING_FAULT : FINDING_WARN,
 				     .value = j->level},
 	       is_lower);
@@ -311,10 +297,9 @@ void judge_notes(struct judgement *j)
 		note_rails(j);
 	note_network(j);
 	note_expected(j);
-	note_cpu(j);
-	if (judge_is_blind(j)) /* a slow player would not have been a candidate */
-		statements_add(j, &(struct statement){PAIRS_CANNOT_TELL, FINDING_WARN,
-						      FINDING_CANNOT_TELL, .value = j->smallest});
-	note_slots(j);
+	note_runs(j);
+	/* a slow player would not have been a candidate */
+	note(j, judge_is_blind(j), (struct statement){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
+						      .value = j->smallest});
 	note_incomplete(j);
 }

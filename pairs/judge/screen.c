@@ -159,18 +159,26 @@ static void list_candidates(struct judgement *j)
 static void find_near(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++) {
+		float best[TEST_NEAR] = {-INFINITY, -INFINITY, -INFINITY};
 		uint32_t *near = j->player[i].near;
 
-		near[0] = near[1] = near[2] = NONE;
-		for (int n = 0; n < TEST_NEAR; n++) {
-			float best = -INFINITY;
+		memset(near, 0xff, sizeof(j->player[i].near));
+		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
+			uint32_t at = TEST_NEAR;
 
-			for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);)
-				if (w.is->y > best && judge_counts(j, w.is) && !j->player[w.with].candidate &&
-				    judge_tells(j, i, w.with) && w.with != near[0] && w.with != near[1]) {
-					best = w.is->y;
-					near[n] = w.with;
+			if (!judge_counts(j, w.is) || j->player[w.with].candidate ||
+			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
+			    w.with == near[2])
+				continue;
+			for (; at && w.is->y > best[at - 1]; at--)
+				if (at < TEST_NEAR) {
+					best[at] = best[at - 1];
+					near[at] = near[at - 1];
 				}
+			if (at < TEST_NEAR) {
+				best[at] = w.is->y;
+				near[at] = w.with;
+			}
 		}
 	}
 }

@@ -87,20 +87,20 @@ static bool is_candidate(const struct judgement *j, uint32_t player)
 }
 
 /* True if O is the first run of a pair of good players, in its direction, of which none has a figure.
- * TESTED: some of these are tests. */
+ * TESTED: the last one is a test. */
 static bool is_dead(const struct judgement *j, const struct observation *o, bool *tested)
 {
-	uint32_t runs = 0;
+	bool first = true;
 
-	*tested = false;
 	if (!(judge_y(j, o) <= FAILED) || is_candidate(j, o->from) || is_candidate(j, o->to))
 		return false;
 	for (struct walk w = walk_way(j->e, o->from, SENDS, ~0U); walk_next(&w);) {
 		if (w.with != o->to)
 			continue;
-		if ((!runs++ && w.is != o) || !w.is->cause)
+		if ((first && w.is != o) || !w.is->cause)
 			return false;
-		*tested |= w.is->part == PART_TEST;
+		first = false;
+		*tested = w.is->part == PART_TEST;
 	}
 	return true;
 }
