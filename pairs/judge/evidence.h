@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pairs/hosts.h"
 #include "pairs/names.h"
@@ -223,6 +224,14 @@ static inline enum way evidence_ways(const struct evidence *e)
 static inline const char *evidence_name(const struct evidence *e, uint32_t player)
 {
 	return e->names.text[player];
+}
+
+/* Its device; "": it is all of the host. */
+static inline const char *evidence_rail(const struct evidence *e, uint32_t player)
+{
+	const char *slash = strchr(evidence_name(e, player), '/');
+
+	return slash ? slash + 1 : "";
 }
 
 static inline const char *evidence_host(const struct evidence *e, uint32_t player)

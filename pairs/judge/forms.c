@@ -127,12 +127,8 @@ void judge_suspects(FILE *to, const struct judgement *j)
 
 void judge_matrix(FILE *to, const struct judgement *j)
 {
-	float *value = malloc(((size_t)j->players + 1) * sizeof(*value));
+	double *value = j->room;
 
-	if (!value) {
-		json_memory_lacked();
-		return;
-	}
 	fprintf(to, "from\\to");
 	for (uint32_t i = 0; i < j->players; i++)
 		fprintf(to, ",%s", evidence_name(j->e, i));
@@ -143,11 +139,10 @@ void judge_matrix(FILE *to, const struct judgement *j)
 		/* of several figures the first, which is with all pairs at once where it was so */
 		for (struct walk w = walk_way(j->e, i, SENDS, ~0U); walk_next(&w);)
 			if (isnan(value[w.with]) && !(w.is->marks & MARK_LACKED))
-				value[w.with] = w.is->value;
+				value[w.with] = (double)w.is->value;
 		fprintf(to, "%s", evidence_name(j->e, i));
 		for (uint32_t k = 0; k < j->players; k++)
-			fprintf(to, isnan(value[k]) ? "," : ",%.4g", (double)value[k]);
+			fprintf(to, isnan(value[k]) ? "," : ",%.4g", value[k]);
 		fprintf(to, "\n");
 	}
-	free(value);
 }

@@ -23,7 +23,7 @@ static int allocate(struct judgement *j)
 	size_t n = (size_t)j->players + 1;
 
 	j->candidate = malloc(n * sizeof(*j->candidate));
-	j->room = malloc((j->e->count + 3 * n + 64) * sizeof(*j->room));
+	j->room = malloc((j->e->count + 3 * n + j->e->texts.count + 64) * sizeof(*j->room));
 	j->host = calloc((size_t)j->e->hosts.count + 1, sizeof(*j->host));
 	for (uint32_t i = 0; i < j->players; i++) {
 		struct player *p = &j->player[i];

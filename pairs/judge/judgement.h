@@ -19,7 +19,7 @@
 
 /* A kind of player: a rail, the rate of its port, and which of two levels it is of. */
 struct kind {
-	char rail[65];
+	const char *rail;
 	double gbps; /* 0: not known */
 	bool lower;
 	uint32_t players;
@@ -74,7 +74,7 @@ struct judgement {
 	uint32_t tests;                /* runs of candidates, and of controls */
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
-	double *room;    /* for as many figures as there are observations */
+	double *room;    /* for a figure of each observation, or text, or three of each player */
 	struct statement *statement;
 	uint32_t statements;
 	uint8_t *host; /* of each host: enum host_state */

@@ -10,13 +10,6 @@
 
 #define OWN_LEAST 4 /* players of a kind before what its pairs reach is its own */
 
-static const char *rail_of(const struct judgement *j, uint32_t player)
-{
-	const char *rail = strchr(evidence_name(j->e, player), '/');
-
-	return rail ? rail + 1 : "";
-}
-
 static double figure_of(const struct judgement *j, const struct observation *o)
 {
 	return j->e->latency ? -log((double)o->value) : log((double)o->value);
@@ -32,10 +25,8 @@ static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool
 		i++;
 	if (i == KINDS_MAX)
 		return KINDS_MAX - 1;
-	if (i == j->kinds) {
-		j->kind[j->kinds++] = (struct kind){.gbps = gbps, .lower = lower, .reach = NAN};
-		snprintf(j->kind[i].rail, sizeof(j->kind[i].rail), "%s", rail);
-	}
+	if (i == j->kinds)
+		j->kind[j->kinds++] = (struct kind){.rail = rail, .gbps = gbps, .lower = lower, .reach = NAN};
 	return i;
 }
 
@@ -98,7 +89,7 @@ void judge_kinds(struct judgement *j)
 	for (uint32_t i = 0; i < j->players; i++) {
 		struct player *p = &j->player[i];
 
-		p->kind = kind_of(j, rail_of(j, i), (double)p->port_gbps, p->lower);
+		p->kind = kind_of(j, evidence_rail(j->e, i), (double)p->port_gbps, p->lower);
 		j->kind[p->kind].players += !p->lost;
 	}
 	measure_kinds(j);

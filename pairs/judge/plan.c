@@ -73,8 +73,7 @@ static bool is_free(const struct plan *p, uint32_t player)
 static bool can_meet(const struct plan *p, uint32_t a, uint32_t b)
 {
 	return host_of(p, a) != host_of(p, b) &&
-	       strcmp(strchrnul(evidence_name(p->j->e, a), '/'),
-		      strchrnul(evidence_name(p->j->e, b), '/')) == 0;
+	       strcmp(evidence_rail(p->j->e, a), evidence_rail(p->j->e, b)) == 0;
 }
 
 /* Want A with B. BACK: of runs of one way B is the client. */
@@ -247,13 +246,12 @@ static bool put_control(struct plan *p, uint32_t like, bool near)
 {
 	const struct judgement *j = p->j;
 	uint32_t n = p->references, first = n ? draw(p, n) : 0, a, b;
-	const char *rail = strchrnul(evidence_name(j->e, like), '/');
+	const char *rail = evidence_rail(j->e, like);
 
 	for (int any = 0; any < 2; any++)
 		for (uint32_t i = 0; i < n; i++) {
 			a = p->reference[(first + i) % n];
-			if (!is_free(p, a) ||
-			    strcmp(strchrnul(evidence_name(j->e, a), '/'), rail) != 0)
+			if (!is_free(p, a) || strcmp(evidence_rail(j->e, a), rail) != 0)
 				continue;
 			for (uint32_t k = 1; k < n; k++) {
 				b = p->reference[(first + i + k) % n];

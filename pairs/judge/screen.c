@@ -14,22 +14,17 @@
 #define FEW_HOSTS    8 /* of so few most are needed as references */
 #define ROUNDS_LEAST 6 /* before halves of them tell who falls */
 
-static double standing_of(const struct judgement *j, uint32_t player, enum way way, bool middle)
-{
-	const struct player *p = &j->player[player];
-
-	return (double)(middle ? p->median : p->best)[way];
-}
-
 /* Who reaches less in WAY than most others: at best, or of a latency in the middle, too. */
 static void find_low(struct judgement *j, enum way way, bool middle)
 {
-	struct figures f = {.of = j->room}, upper;
-	double level, margin, reach;
+	struct figures f = {.of = j->room + j->players}, upper;
+	double *standing = j->room, level, margin, reach;
 
-	for (uint32_t i = 0; i < j->players; i++)
-		if (!isnan(standing_of(j, i, way, middle)))
-			f.of[f.n++] = standing_of(j, i, way, middle);
+	for (uint32_t i = 0; i < j->players; i++) {
+		standing[i] = (double)(middle ? j->player[i].median : j->player[i].best)[way];
+		if (!isnan(standing[i]))
+			f.of[f.n++] = standing[i];
+	}
 	if (f.n < 2)
 		return;
 	level = figures_quantile(&f, TYPICAL);
@@ -39,12 +34,9 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
 	if (j->e->incast) /* that senders share unevenly is no suspicion */
 		margin = -log(STARVES);
-	for (uint32_t i = 0; i < j->players; i++) {
-		double depth = standing_of(j, i, way, middle) - level;
-
-		if (depth < -margin)
-			j->player[i].depth = fmin(j->player[i].depth, depth);
-	}
+	for (uint32_t i = 0; i < j->players; i++)
+		if (standing[i] - level < -margin)
+			j->player[i].depth = fmin(j->player[i].depth, standing[i] - level);
 	if (middle)
 		return;
 	j->level_best[way] = level;

@@ -191,14 +191,11 @@ int judge_status(const struct judgement *j)
 
 const char *judge_said(const struct judgement *j, uint32_t player, bool failed)
 {
-	uint32_t *times = calloc((size_t)j->e->texts.count + 1, sizeof(*times)), most = 0;
 	uint32_t first = player == NONE ? 0 : player;
+	double *times = j->room, most = 0; /* of each text */
 	const char *best = NULL;
 
-	if (!times) {
-		json_memory_lacked();
-		return NULL;
-	}
+	memset(times, 0, j->e->texts.count * sizeof(*times));
 	for (uint32_t i = first; i < (player == NONE ? j->players : player + 1); i++)
 		for (struct walk w = walk_all(j->e, i, ~0U); walk_next(&w);)
 			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
@@ -207,6 +204,5 @@ const char *judge_said(const struct judgement *j, uint32_t player, bool failed)
 				most = times[w.is->text];
 				best = j->e->texts.text[w.is->text];
 			}
-	free(times);
 	return best;
 }
