@@ -151,7 +151,9 @@ static void note_runs(struct judgement *j)
 {
 	uint32_t failed = 0, lacked = 0;
 
-	for (const struct observation *o = j->e->of; o < j->e->of + j->e->count; o++) {
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
 		failed += PARTS_SCREEN >> o->part & 1 && judge_y(j, o) <= FAILED;
 		lacked += (o->marks & MARK_LACKED) > 0;
 	}

@@ -301,9 +301,12 @@ static void plan_tests(struct plan *p)
 					 c->tests || c->depth >= AT_TIMES ? TEST_AGAIN
 									  : TEST_FIRST);
 	}
-	for (const struct statement *s = j->statement; s < j->statement + j->statements; s++)
+	for (uint32_t i = 0; i < j->statements; i++) {
+		const struct statement *s = &j->statement[i];
+
 		for (int k = 0; k < PAIR_TIMES && s->code == SUSPECT_PAIR_BROKE && !s->tested; k++)
 			want(p, s->a, s->b, false);
+	}
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->player[j->candidate[i]].verdict == VERDICT_SLOW)
 			match_bad(p, j->candidate[i]);

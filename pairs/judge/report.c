@@ -97,7 +97,9 @@ static void put_tested(struct report *r)
 {
 	uint32_t tested = 0, good = 0, open = 0;
 
-	for (const struct player *p = r->j->player; p < r->j->player + r->j->players; p++) {
+	for (uint32_t i = 0; i < r->j->players; i++) {
+		const struct player *p = &r->j->player[i];
+
 		tested += p->verdict != VERDICT_OPEN;
 		good += p->verdict == VERDICT_GOOD;
 		open += p->verdict == VERDICT_OPEN && p->candidate;

@@ -41,8 +41,11 @@ static bool may_be_of_many(const struct judgement *j, const struct player *c)
 	double depth = c->y - c->control;
 	bool may = j->level > 0 && fabs(depth - log(j->level)) < LOW_LEAST;
 
-	for (const struct player *p = j->player; p < j->player + j->players && !j->e->latency; p++)
+	for (uint32_t i = 0; i < j->candidates && !j->e->latency; i++) {
+		const struct player *p = &j->player[j->candidate[i]];
+
 		may |= p->verdict == VERDICT_PLACE && fabs(depth - (p->y - p->control)) < LOW_LEAST;
+	}
 	return may;
 }
 
