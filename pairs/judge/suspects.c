@@ -34,21 +34,6 @@ static void see(const struct judgement *j, const struct player *c, struct statem
 	s->normal = judge_unit(j, c, j->level_best[worst]);
 }
 
-/* Two levels, or a place that others share, of the same depth: it may be of that, and is not
- * drained. */
-static bool may_be_of_many(const struct judgement *j, const struct player *c)
-{
-	double depth = c->y - c->control;
-	bool may = j->level > 0 && fabs(depth - log(j->level)) < LOW_LEAST;
-
-	for (uint32_t i = 0; i < j->candidates && !j->e->latency; i++) {
-		const struct player *p = &j->player[j->candidate[i]];
-
-		may |= p->verdict == VERDICT_PLACE && fabs(depth - (p->y - p->control)) < LOW_LEAST;
-	}
-	return may;
-}
-
 static void add_candidate(struct judgement *j, uint32_t player)
 {
 	const struct player *c = &j->player[player];
@@ -62,8 +47,10 @@ static void add_candidate(struct judgement *j, uint32_t player)
 	    !c->falls && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
-	/* of several that are slow nobody knows before they have met whether it is their place */
-	s.drained = c->verdict == VERDICT_SLOW && !may_be_of_many(j, c) &&
+	/* not who may be of the lower level; and of several that are slow nobody knows before they have met
+	 * whether it is their place */
+	s.drained = c->verdict == VERDICT_SLOW &&
+		    !(j->level > 0 && fabs(c->y - c->control - log(j->level)) < LOW_LEAST) &&
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
 	s.of = c->verdict == VERDICT_TIMES ? c->figures : c->tests;
 	s.count = c->low;
