@@ -112,8 +112,10 @@ static int read_evidence(struct evidence *b, char **files, struct fault *f)
 	print_counts(b);
 	if (b->count)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "%s: no line is about a pair", *first);
-	return fault_fix(f, "use the output of `rdmark-pairs run`");
+	fault_raise(f, FAULT_USAGE, 0, "%s: no line is about a pair%s%s", *first,
+		    b->counts[COUNT_OTHER_UNIT] ? " of " : "",
+		    b->counts[COUNT_OTHER_UNIT] ? b->whats.text[0] : "");
+	return fault_fix(f, "use the output of `rdmark-pairs run`, with the same program and options");
 }
 
 /* Refuse groups of which no host is in the runs: it is named otherwise there. */
@@ -166,19 +168,6 @@ static int write_files(const struct judge *k, const struct judgement *j, struct 
 	return 0;
 }
 
-/* Refuse what was measured in another way than NOW. */
-static int refuse_others(const struct evidence *before, const struct evidence *now,
-			 const char *name, struct fault *f)
-{
-	const char *was = before->whats.count ? before->whats.text[0] : "";
-	const char *is = now->whats.count ? now->whats.text[0] : "";
-
-	if (!*was || !*is || strcmp(was, is) == 0)
-		return 0;
-	return fault_usage(f, "compare with a run of the same program and options",
-			   "%s is of another experiment: %s; now: %s", name, was, is);
-}
-
 static int compare_with(struct judgement *j, const char *name, struct fault *f)
 {
 	char *files[] = {(char *)name, NULL};
@@ -187,7 +176,9 @@ static int compare_with(struct judgement *j, const char *name, struct fault *f)
 	int rc;
 
 	evidence_init(&b);
-	rc = read_evidence(&b, files, f) || refuse_others(&b, j->e, name, f) ? -1 : 0;
+	if (j->e->whats.count) /* lines of another experiment are not used */
+		names_put(&b.whats, j->e->whats.text[0]);
+	rc = read_evidence(&b, files, f);
 	if (!rc && judgement_init(&before, &b, j->groups, 0))
 		rc = fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing with %s", name);
 	if (!rc)

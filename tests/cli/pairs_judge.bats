@@ -207,6 +207,10 @@ until_decided() {
 	((status == 6))
 	says 'slower than in the baseline: 1' 'n4 ' 'receiving: '
 	[[ $(head -1 m.csv) == 'from\to,n1,n2,'* && $(wc -l <m.csv) == 13 && $(sed -n 2p m.csv) == n1,,* ]]
+	made_pairs 12 'when(.program; .options = ["-s", "1m"])' >other
+	judge --baseline other now
+	((status == 2))
+	[[ $stderr == *'other: no line is about a pair of gbps write_bw'* ]]
 	judge --expect 200 was
 	((status == 6))
 	says 'of the 200 Gb/s that --expect says'
