@@ -40,7 +40,7 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 	struct player *more;
 
 	if (!host || strlen(host) > HOST_MAX || (railed && strlen(rail) > RAIL_MAX))
-		return EVIDENCE_NONE;
+		return NAMES_NONE;
 	strcpy(name, host);
 	if (railed)
 		strcat(strcat(name, "/"), rail);
@@ -56,7 +56,7 @@ uint32_t evidence_player(struct evidence *e, const char *host, const char *rail)
 	at = more ? names_put(&e->names, name) : NAMES_NONE;
 	if (at != NAMES_NONE)
 		e->player[at] = (struct player){.host = names_put(&e->hosts, host),
-						.server_said = EVIDENCE_NONE};
+						.server_said = NAMES_NONE};
 	return at;
 }
 
@@ -68,7 +68,7 @@ uint32_t evidence_run(struct evidence *e, const char *name)
 	at = known && strcmp(e->runs.text[known - 1], name) == 0 ? known - 1
 								 : names_put(&e->runs, name);
 	if (at != NAMES_NONE && at == known)
-		e->run[at] = (struct run){.what = EVIDENCE_NONE};
+		e->run[at] = (struct run){.what = NAMES_NONE};
 	return at;
 }
 

@@ -23,7 +23,6 @@
 #define EVIDENCE_RUNS    1024
 #define EVIDENCE_MOST    (UINT32_C(1) << 25) /* observations */
 #define EVIDENCE_TEXTS   65536
-#define EVIDENCE_NONE    UINT32_MAX
 
 /* Why an observation has no figure, as lines have it. */
 #define EVIDENCE_FAILURES(X)                                                                      \
@@ -57,7 +56,7 @@ struct observation {
 	float value;       /* in the evidence's unit; NaN: no figure */
 	float y;       /* log of VALUE as a part of what its ends' kinds reach; more is better */
 	float clock_s; /* the server's clock less the client's; NaN: not known */
-	uint32_t text; /* what the run said, in struct evidence.texts; or EVIDENCE_NONE */
+	uint32_t text; /* what the run said, in struct evidence.texts; or NAMES_NONE */
 	uint16_t run, slot;
 	uint8_t part, cause, marks;
 };

@@ -27,7 +27,7 @@ static uint32_t put_text(struct evidence *e, const char *said)
 	char clean[TEXT_BYTES];
 
 	text_copy(clean, sizeof(clean), said);
-	return *clean ? names_put(&e->texts, clean) : EVIDENCE_NONE;
+	return *clean ? names_put(&e->texts, clean) : NAMES_NONE;
 }
 
 /* Copy the error of a line, and what mends it. */
@@ -65,9 +65,9 @@ static void note_what(struct evidence *e, const struct line *l, struct run *run)
 /* Note what a player says of RUN. */
 static void note_run(struct evidence *e, const struct line *l, struct run *run)
 {
-	if (run->what == EVIDENCE_NONE)
+	if (run->what == NAMES_NONE)
 		note_what(e, l, run);
-	if (run->what != 0 && run->what != EVIDENCE_NONE)
+	if (run->what != 0 && run->what != NAMES_NONE)
 		return;
 	run->is_plan |= line_is(l, LINE_schedule, "plan");
 	if (!*e->title && l->text[LINE_title])
@@ -88,7 +88,7 @@ static bool read_note(struct evidence *e, const struct line *l, uint32_t run, en
 	char error[TEXT_BYTES], said[TEXT_BYTES];
 	struct player *p;
 
-	if (at == EVIDENCE_NONE)
+	if (at == NAMES_NONE)
 		return false;
 	p = &e->player[at];
 	if (!(p->port_gbps > 0))
@@ -186,7 +186,7 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 		return false;
 	o.from = evidence_player(e, l->text[LINE_from], l->text[LINE_from_rail]);
 	o.to = evidence_player(e, l->text[LINE_to], l->text[LINE_to_rail]);
-	if (o.from == EVIDENCE_NONE || o.to == EVIDENCE_NONE || o.from == o.to)
+	if (o.from == NAMES_NONE || o.to == NAMES_NONE || o.from == o.to)
 		return false;
 	/* the run knows the rate of the port that it used; the player's line only of one that is sure */
 	if (l->number[LINE_from_port_gbps] > 0)
@@ -211,11 +211,11 @@ static bool read_object(struct evidence *e, const struct line *l)
 	if (kind > NOTES)
 		return false;
 	run = evidence_run(e, l->text[LINE_run] ? l->text[LINE_run] : "");
-	if (run == EVIDENCE_NONE)
+	if (run == NAMES_NONE)
 		return false;
 	if (kind == NOTE_CAME)
 		note_run(e, l, &e->run[run]);
-	if (e->run[run].what && e->run[run].what != EVIDENCE_NONE) {
+	if (e->run[run].what && e->run[run].what != NAMES_NONE) {
 		e->counts[COUNT_OTHER_UNIT] += kind == NOTES;
 		return true;
 	}

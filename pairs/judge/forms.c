@@ -41,20 +41,15 @@ static json_t *note_json(const struct finding *words)
 	return o;
 }
 
-/* What PLAYER reaches in WAY in the middle, as a part of what is normal. */
-static json_t *level_json(const struct judgement *j, uint32_t player, enum way way)
-{
-	float middle =
-		j->e->latency ? j->player[player].median[SENDS] : j->player[player].median[way];
-
-	return json_number_or_null(exp((double)middle));
-}
-
+/* What the player reaches in the middle, as a part of what is normal; a latency is one both ways. */
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
+	const struct player *p = &j->player[i];
+
 	return json_pack("{s:s, s:o, s:o, s:o}", "name", evidence_name(j->e, i), "normal",
-			 json_number_or_null(judge_unit(j, &j->player[i], 0)), "sends", level_json(j, i, SENDS),
-			 "receives", level_json(j, i, RECEIVES));
+			 json_number_or_null(judge_unit(j, p, 0)), "sends",
+			 json_number_or_null(exp((double)p->median[SENDS])), "receives",
+			 json_number_or_null(exp((double)p->median[j->e->latency ? SENDS : RECEIVES])));
 }
 
 /* What became of each player that was tested, or should be. */

@@ -77,7 +77,7 @@ struct judgement {
 	double *room;    /* for a figure of each observation, or text, or three of each player */
 	struct statement *statement;
 	uint32_t statements;
-	uint8_t *host; /* of each host: enum host_state */
+	enum host_state *host; /* of each host */
 	uint32_t hosts_in[HOST_STATES];
 	uint32_t measured, tried; /* observations of the screen */
 };
@@ -138,9 +138,6 @@ static inline bool statement_is_lost(enum finding_code code)
 {
 	return code <= SUSPECT_BROKE && code != SUSPECT_CLOCK;
 }
-
-/* What all pairs at once reach on average of what few do in the middle; NaN: not known. */
-double judge_loaded(const struct judgement *j);
 
 /* Of more than enough observations every so manyth is taken. */
 static inline uint32_t judge_step(const struct judgement *j)

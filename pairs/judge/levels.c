@@ -16,25 +16,18 @@ struct figures judge_figures(const struct judgement *j, unsigned parts)
 	return f;
 }
 
-/* The figures of PLAYER in WAY, with those that tell if there are such, into the room. */
-static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way)
-{
-	struct figures f = {.of = j->room};
-
-	for (int tells = 1; tells >= 0 && !f.n; tells--)
-		for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);)
-			if (judge_counts(j, w.is) && judge_tells(j, player, w.with) >= tells)
-				f.of[f.n++] = (double)w.is->y;
-	return f;
-}
-
+/* Of the figures of each player in each way: with those that tell, if there are such. */
 static void find_standings(struct judgement *j)
 {
 	for (uint32_t i = 0; i < j->players; i++)
 		for (enum way way = SENDS; way < evidence_ways(j->e); way++) {
-			struct figures f = figures_of(j, i, way);
+			struct figures f = {.of = j->room};
 
-			if (!f.n || j->player[i].lost)
+			for (int tells = 1; tells >= 0 && !f.n; tells--)
+				for (struct walk w = walk_way(j->e, i, way, PARTS_SCREEN); walk_next(&w);)
+					if (judge_counts(j, w.is) && judge_tells(j, i, w.with) >= tells)
+						f.of[f.n++] = (double)w.is->y;
+			if (!f.n)
 				continue;
 			j->player[i].median[way] = (float)figures_median(&f);
 			j->player[i].best[way] = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
@@ -78,15 +71,16 @@ static bool are_high(const struct judgement *j, double cut)
 }
 
 /*
- * Two levels: what players reach at best is in two sets, of which each is a fifth of them at least.
- * Each is judged within its own from then on.
+ * What players reach; and two levels, if what that is at best is in two sets, of which each is a fifth
+ * of them at least. Each is judged within its own from then on.
  */
-static void find_levels(struct judgement *j)
+void judge_standings(struct judgement *j)
 {
 	struct figures f = {.of = j->room};
 	double gap, widest = 0, cut = NAN;
 	size_t least;
 
+	find_standings(j);
 	for (uint32_t i = 0; i < j->players; i++)
 		if (!isnan(top_of(j, i)))
 			f.of[f.n++] = top_of(j, i);
@@ -111,10 +105,4 @@ static void find_levels(struct judgement *j)
 		j->player[i].lower = top_of(j, i) < cut;
 	judge_kinds(j);
 	find_standings(j);
-}
-
-void judge_standings(struct judgement *j)
-{
-	find_standings(j);
-	find_levels(j);
 }

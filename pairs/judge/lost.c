@@ -128,7 +128,7 @@ static void find_lost(struct judgement *j)
 		s.tested = true;
 		s.count = t.failed;
 		s.of = t.measured + t.failed;
-		s.text = p->server_said == EVIDENCE_NONE ? judge_said(j, i, true)
+		s.text = p->server_said == NAMES_NONE ? judge_said(j, i, true)
 							 : j->e->texts.text[p->server_said];
 		statements_add(j, &s);
 	}

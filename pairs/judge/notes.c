@@ -132,7 +132,7 @@ static void note_nothing(struct judgement *j)
 	const char *said = judge_said(j, NONE, true);
 
 	for (uint32_t i = 0; i < j->players && !said; i++)
-		if (j->player[i].server_said != EVIDENCE_NONE)
+		if (j->player[i].server_said != NAMES_NONE)
 			said = j->e->texts.text[j->player[i].server_said];
 	if (!j->measured)
 		statements_add(j, &(struct statement){PAIRS_NOTHING, FINDING_FAULT, .text = said});
@@ -163,9 +163,26 @@ static void note_runs(struct judgement *j)
 	note(j, lacked, (struct statement){PAIRS_NO_CPU, .count = lacked, .of = j->e->count});
 }
 
+/* What all pairs at once reach on average of what few do in the middle, without those that are known to
+ * be slow. */
 static void note_network(struct judgement *j)
 {
-	j->loaded = judge_loaded(j); /* without those that are known to be slow now */
+	struct figures f = judge_figures(j, 1U << PART_LOADED);
+	double sum = 0, n = 0, alone = figures_quantile(&f, .99);
+
+	for (uint32_t i = 0; i < j->e->count; i++) {
+		const struct observation *o = &j->e->of[i];
+
+		if (o->part != PART_LOADED || !judge_counts(j, o) || judge_is_bad(j, o->from) ||
+		    judge_is_bad(j, o->to))
+			continue;
+		sum += exp((double)o->y);
+		n++;
+	}
+	f = judge_figures(j, 1U << PART_SCREEN);
+	if (f.n)
+		alone = figures_median(&f);
+	j->loaded = sum / n / exp(alone);
 	note(j, j->loaded < NETWORK_TAKES && !j->e->latency && j->e->plans,
 	     (struct statement){PAIRS_NETWORK, .value = j->loaded});
 }

@@ -185,30 +185,9 @@ bool judge_is_near(const struct judgement *j, uint32_t a, uint32_t b)
 	return false;
 }
 
-double judge_loaded(const struct judgement *j)
-{
-	struct figures f = judge_figures(j, 1U << PART_LOADED);
-	double sum = 0, n = 0, alone = figures_quantile(&f, .99);
-
-	for (uint32_t i = 0; i < j->e->count; i++) {
-		const struct observation *o = &j->e->of[i];
-
-		if (o->part != PART_LOADED || !judge_counts(j, o) || judge_is_bad(j, o->from) ||
-		    judge_is_bad(j, o->to))
-			continue;
-		sum += exp((double)o->y);
-		n++;
-	}
-	f = judge_figures(j, 1U << PART_SCREEN);
-	if (f.n)
-		alone = figures_median(&f);
-	return sum / n / exp(alone);
-}
-
 void judge_screen(struct judgement *j)
 {
 	judge_standings(j);
-	j->loaded = judge_loaded(j);
 	if (j->players < 3)
 		return;
 	for (enum way way = SENDS; way < evidence_ways(j->e); way++)

@@ -144,9 +144,9 @@ void statement_words(struct finding *to, const struct judgement *j, const struct
 
 static void set_host(const struct judgement *j, uint32_t player, enum host_state state)
 {
-	uint8_t *to = &j->host[j->player[player].host];
+	enum host_state *to = &j->host[j->player[player].host];
 
-	*to = (uint8_t)(*to > state ? *to : state);
+	*to = *to > state ? *to : state;
 }
 
 void judge_states(struct judgement *j)
@@ -154,7 +154,7 @@ void judge_states(struct judgement *j)
 	merge(j);
 	if (j->statements)
 		qsort(j->statement, j->statements, sizeof(*j->statement), by_rank);
-	memset(j->host, HOST_UNDECIDED, j->e->hosts.count);
+	memset(j->host, 0, j->e->hosts.count * sizeof(*j->host)); /* HOST_UNDECIDED */
 	memset(j->hosts_in, 0, sizeof(j->hosts_in));
 	for (uint32_t i = 0; i < j->players; i++)
 		if (!isnan(j->player[i].best[SENDS]) || !isnan(j->player[i].best[RECEIVES]))
@@ -198,7 +198,7 @@ const char *judge_said(const struct judgement *j, uint32_t player, bool failed)
 	memset(times, 0, j->e->texts.count * sizeof(*times));
 	for (uint32_t i = first; i < (player == NONE ? j->players : player + 1); i++)
 		for (struct walk w = walk_all(j->e, i, ~0U); walk_next(&w);)
-			if (w.is->text != EVIDENCE_NONE && !(w.is->marks & MARK_FOUND) == failed &&
+			if (w.is->text != NAMES_NONE && !(w.is->marks & MARK_FOUND) == failed &&
 			    !(w.is->marks & (w.is->from == i ? MARK_TO_BLAMED : MARK_FROM_BLAMED)) &&
 			    ++times[w.is->text] > most) {
 				most = times[w.is->text];

@@ -118,7 +118,7 @@ static inline void sweep_part(struct sweep *s, uint32_t round, uint32_t count, b
 		const struct sweep_pair *p = &s->pair[i];
 		struct observation t = {.from = back ? p->server : p->client,
 					.to = back ? p->client : p->server,
-					.text = EVIDENCE_NONE,
+					.text = NAMES_NONE,
 					.value = NAN,
 					.clock_s = NAN,
 					.run = (uint16_t)s->run,
