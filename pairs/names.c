@@ -68,22 +68,20 @@ void names_release(struct names *n)
 
 int groups_put(struct groups *g, const char *group, const char *host)
 {
-	uint32_t known, at, of;
+	uint32_t of;
 
 	if (!g->names.limit) {
 		names_init(&g->names, GROUPS_MAX);
-		names_init(&g->hosts, SCHEDULE_HOSTS_MAX);
-		g->of = calloc(SCHEDULE_HOSTS_MAX, sizeof(*g->of));
-		if (!g->of)
-			json_memory_lacked();
+		g->of = json_object();
 	}
-	known = g->hosts.count;
 	of = names_put(&g->names, group);
-	at = names_put(&g->hosts, host);
-	if (!g->of || of == NAMES_NONE || at != known)
+	if (of == NAMES_NONE || groups_of(g, host) != NAMES_NONE ||
+	    json_object_size(g->of) == SCHEDULE_HOSTS_MAX)
 		return -1;
-	g->of[at] = of;
-	return 0;
+	if (!json_object_set_new_nocheck(g->of, host, json_integer(of)))
+		return 0;
+	json_memory_lacked();
+	return -1;
 }
 
 int groups_read(struct groups *g, const char *file, struct fault *f)
@@ -113,15 +111,14 @@ int groups_read(struct groups *g, const char *file, struct fault *f)
 
 uint32_t groups_of(const struct groups *g, const char *host)
 {
-	uint32_t at = names_find(&g->hosts, host);
+	const json_t *of = json_object_get(g->of, host);
 
-	return at == NAMES_NONE ? NAMES_NONE : g->of[at];
+	return of ? (uint32_t)json_integer_value(of) : NAMES_NONE;
 }
 
 void groups_release(struct groups *g)
 {
 	names_release(&g->names);
-	names_release(&g->hosts);
-	free(g->of);
+	json_decref(g->of);
 	*g = (struct groups){0};
 }

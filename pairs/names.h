@@ -41,8 +41,7 @@ void names_release(struct names *n);
 
 struct groups {
 	struct names names; /* of groups */
-	struct names hosts;
-	uint32_t *of; /* of each of HOSTS: its group; owned */
+	json_t *of;         /* of each host: the number of its group; owned */
 };
 
 /* Read FILE (pairs/lines.h). Returns -1 with FAULT_USAGE or FAULT_LOCAL. */
