@@ -68,6 +68,7 @@ enum way {
 	WAYS /* both */
 };
 
+/* What the test says of a player. */
 enum verdict {
 	VERDICT_OPEN, /* not tested, or not often enough: a candidate, "seen once" */
 	VERDICT_GOOD,
@@ -104,7 +105,7 @@ struct player {
 	double y, control;    /* the medians of its figures, and of the controls' */
 	uint32_t tests;       /* slots with a reference, */
 	uint32_t figures, low, failed; /* and how many of these runs were low, or failed */
-	/* other candidates that may share its place, whom it met; and whom it did not, or is as good with */
+	/* Other candidates that may share its place: whom it met; and did not, or is as good with. */
 	uint32_t met, unmet;
 };
 

@@ -68,10 +68,10 @@ struct judgement {
 	struct kind kind[KINDS_MAX];
 	uint32_t kinds;
 	double level; /* what the lower of two levels reaches of the other; 0: there is one */
-	double level_best[WAYS];       /* what most players reach at best */
-	uint32_t *candidate; /* players, the worst first; owned, as all lists below are */
+	double level_best[WAYS]; /* what most players reach at best */
+	uint32_t *candidate;     /* players, the worst first; owned, as all lists below are */
 	uint32_t candidates;
-	uint32_t tests;                /* runs of candidates, and of controls */
+	uint32_t tests; /* runs of candidates, and of controls */
 	double smallest; /* the smallest fault that makes a candidate; NaN: not known */
 	double loaded;   /* what all pairs at once reach of what few do; NaN: not known */
 	double *room;    /* for a figure of each observation, or text, or three of each player */

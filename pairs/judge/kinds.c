@@ -26,7 +26,8 @@ static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool
 	if (i == KINDS_MAX)
 		return KINDS_MAX - 1;
 	if (i == j->kinds)
-		j->kind[j->kinds++] = (struct kind){.rail = rail, .gbps = gbps, .lower = lower, .reach = NAN};
+		j->kind[j->kinds++] = (struct kind){
+			.rail = rail, .gbps = gbps, .lower = lower, .reach = NAN};
 	return i;
 }
 

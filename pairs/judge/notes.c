@@ -270,7 +270,7 @@ static void note_incast(struct judgement *j)
 					      .text = evidence_name(j->e, at)});
 }
 
-/* What is missing: slots, the rest of a run, players, the ends of some; and of which slots runs need. */
+/* What is missing: slots, the rest of a run, players, the ends of some; and what slots runs need. */
 static void note_incomplete(struct judgement *j)
 {
 	const struct evidence *e = j->e;
@@ -303,7 +303,8 @@ static void note_incomplete(struct judgement *j)
 
 void judge_notes(struct judgement *j)
 {
-	say_of(j, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL, .tested = j->tests},
+	say_of(j, (struct statement){PAIRS_DOUBTFUL, FINDING_WARN, FINDING_CANNOT_TELL,
+				     .tested = j->tests},
 	       is_undecided);
 	say_of(j, (struct statement){PAIRS_NO_LIKE, FINDING_WARN, FINDING_CANNOT_TELL}, is_alone);
 	note_places(j);
@@ -318,7 +319,8 @@ void judge_notes(struct judgement *j)
 	note_expected(j);
 	note_runs(j);
 	/* a slow player would not have been a candidate */
-	note(j, judge_is_blind(j), (struct statement){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
-						      .value = j->smallest});
+	note(j, judge_is_blind(j),
+	     (struct statement){PAIRS_CANNOT_TELL, FINDING_WARN, FINDING_CANNOT_TELL,
+				.value = j->smallest});
 	note_incomplete(j);
 }

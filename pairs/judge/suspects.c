@@ -47,8 +47,8 @@ static void add_candidate(struct judgement *j, uint32_t player)
 	    !c->falls && c->verdict != VERDICT_TIMES && c->verdict != VERDICT_SLOW)
 		return;
 	s.tested = !open;
-	/* not who may be of the lower level; and of several that are slow nobody knows before they have met
-	 * whether it is their place */
+	/* not who may be of the lower level; and of several that are slow nobody knows before they
+	 * have met whether it is their place */
 	s.drained = c->verdict == VERDICT_SLOW &&
 		    !(j->level > 0 && fabs(c->y - c->control - log(j->level)) < LOW_LEAST) &&
 		    (!c->unmet || c->met >= (j->e->latency ? 2 * TEST_AGAIN : TEST_FIRST));
