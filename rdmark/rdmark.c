@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,28 +80,22 @@ static int server_command(char **argv)
 /* What --check finds; with --self then what the ports do with themselves. Each gets the options. */
 static int check_command(char **argv)
 {
-	static char look[] = "write_bw", check[] = "--check";
-	struct process_attr attr = {.argv = argv, .orphan = SIGTERM};
-	struct stop stop = {.fd = -1};
-	struct process p = {0};
-	struct fault f = {0};
+	static char name[] = "rdmark check", check[] = "--check";
+	const struct test *const *tests;
+	size_t count = rdmark_tests(&tests);
 	char **word = argv + 2;
 	int status, own;
+	bool self;
 
-	argv[0] = look;
+	argv[0] = name;
 	argv[1] = check;
 	while (*word && strcmp(*word, "--self") != 0)
 		word++;
-	if (!*word)
-		return become(argv);
+	self = *word;
 	for (; *word; word++)
 		word[0] = word[1];
-	if (stop_init(&stop, &f) || process_start(&p, &attr, &f) ||
-	    (status = process_wait(&p, &stop, &f)) < 0)
-		return rdmark_failed(&f);
-	stop_release(&stop);
-	status = process_exit_status(status);
-	if (status && status != FAULT_THRESHOLD)
+	status = session_main(tests, count, argv);
+	if (!self || (status && status != FAULT_THRESHOLD))
 		return status;
 	own = self_command(argv);
 	return own ? own : status;

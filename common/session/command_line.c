@@ -150,13 +150,11 @@ int command_line_point(struct program *p, unsigned point)
 	return -1;
 }
 
-#define CHECK_INSTEAD "omit it: --check looks at this host only, and has --json"
-
 /* Options that exclude each other, whatever their values are. */
 static const struct clash {
 	const char *one, *other, *cause, *fix; /* cause NULL: none */
 } clashes[] = {
-	{"check", "csv", NULL, CHECK_INSTEAD},
+	{"check", "csv", NULL, "omit it: --check looks at this host only, and has --json"},
 	{"mmap", "persistent",
 	 "Clients could read what is in the file, and what other clients wrote",
 	 "start a server for one client, without --persistent"},
@@ -186,7 +184,8 @@ static int check_combined(struct program *p)
 		return fault_usage(f, "omit it; name a device with -d", "%s has no peer, and '%.100s' is no option",
 				   p->test->name, l->host);
 	if (l->check && !p->server)
-		return fault_usage(f, CHECK_INSTEAD, "--check cannot be used with HOST");
+		return fault_usage(f, "omit it; run the check on that host, too",
+				   "a check looks at this host only, and '%.100s' is no option", l->host);
 	return 0;
 }
 

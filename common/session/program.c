@@ -171,10 +171,10 @@ static int print_help(const struct program *p)
 	options_init(&defaults, &p->test->defaults);
 	defaults.drop_in = perftest;
 	defaults.traits = p->offers > 1 ? 0 : operation_traits(p->test);
-	if (p->offers > 1)
-		options_help_server(stdout, &defaults);
-	else if (p->options.local.check)
+	if (p->options.local.check)
 		options_help_check(stdout, &defaults);
+	else if (p->offers > 1)
+		options_help_server(stdout, &defaults);
 	else
 		options_help(stdout, p->name, p->test->summary, &defaults, all);
 	return list_finish(stdout, p->name);

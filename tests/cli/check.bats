@@ -107,7 +107,12 @@ found() {
 	on 'ib0 link=ib'
 	check send_bw --check host
 	ended check 2
-	says check.err '--check cannot be used with HOST' 'Fix: '
+	says check.err "a check looks at this host only, and 'host' is no option. Fix: omit it; run the check on that host, too"
+	start check rdmark check node1
+	finish check
+	ended check 2
+	says check.err "rdmark check: a check looks at this host only, and 'node1' is no option"
+	says_no check.err write_bw
 	check send_bw --check --csv
 	ended check 2
 }
