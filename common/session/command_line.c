@@ -18,6 +18,8 @@ static const struct idle {
 	const char *why, *unless; /* nor is it idle with this one; NULL: none */
 } idle[] = {
 	{"iters", "duration", true, "-n/--iters is ignored: -D/--duration ends the run"},
+	{"iters", "run_infinitely", true, "-n/--iters is ignored: only a signal ends --run_infinitely"},
+	{"share", "threads", false, "--share is ignored without --threads"},
 	{"size", "all", true, "-s/--size is ignored: -a/--all measures all sizes"},
 	{"burst_size", "rate_limit", false, "--burst_size is ignored without --rate_limit"},
 	{"rate_units", "rate_limit", false, "--rate_units is ignored without --rate_limit"},

@@ -384,6 +384,8 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	}
 	with_device
 	noted '-n/--iters is ignored: -D/--duration ends the run' send_bw -D 2 -n 100
+	noted '-n/--iters is ignored: only a signal ends --run_infinitely' send_bw --run_infinitely -n 100
+	noted '--share is ignored without --threads' write_bw --share=context
 	noted '-s/--size is ignored: -a/--all measures all sizes' write_lat -a -s 64
 	noted '--burst_size is ignored without --rate_limit' send_bw --burst_size 2
 	noted '--report-both is ignored without -b/--bidirectional' send_bw --report-both
@@ -395,7 +397,7 @@ shown() { "$RDMARK_BIN/$1" --help=all | grep -o '^  \(-., \|    \)--[A-Za-z_0-9-
 	with_device
 	cli send_bw -D 2 -s 64 --rate_limit 1 --burst_size 2 -p 1 --connect-timeout 0 localhost
 	says_no cli.err 'is ignored'
-	cli send_bw -b --report-both -Q 4 --report_gbits -p 1 --connect-timeout 0 localhost
+	cli send_bw -b --report-both -Q 4 --report_gbits --share=none --threads 2 --run_infinitely -p 1 --connect-timeout 0 localhost
 	says_no cli.err 'is ignored'
 }
 
