@@ -153,7 +153,7 @@ static struct evidence evidence_of(const struct meter *t)
 	e.full_share = idle_share(&r->idle, ticks);
 	e.schedule_share = idle_share(&r->scheduled, ticks);
 	/* Little's law */
-	e.completion_ns = clock_ticks_to_ns(t->ep->clock, (double)ticks) * in_flight /
+	e.completion_us = clock_ticks_to_ns(t->ep->clock, (double)ticks) / 1e3 * in_flight /
 			  (double)r->timed_messages;
 	return e;
 }
@@ -167,18 +167,19 @@ void evidence_measure(struct measurement *meas)
 	if (meas->attr.warmup)
 		return;
 	*mine = (struct evidence){
-		.alone_ns = ms->alone.ticks ? clock_ticks_to_ns(ms->clock, (double)ms->alone.ticks)
-					    : NAN};
+		.alone_us = ms->alone.ticks
+				    ? clock_ticks_to_ns(ms->clock, (double)ms->alone.ticks) / 1e3
+				    : NAN};
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		const struct evidence e = evidence_of(&ms->meter[i]);
 
 		mine->full_share += e.full_share / workers;
 		mine->schedule_share += e.schedule_share / workers;
-		mine->completion_ns += e.completion_ns / workers;
+		mine->completion_us += e.completion_us / workers;
 		mine->busy_share += e.busy_share / workers;
 	}
 	if (!(mine->full_share >= MOSTLY_FULL))
-		mine->completion_ns = NAN;
+		mine->completion_us = NAN;
 }
 
 void conditions_describe(const struct measurement *meas, json_t *m)
@@ -208,7 +209,7 @@ int conditions_read(struct measurement *meas, const json_t *m)
 	    (from && evidence_from_json(theirs, from, f)))
 		return -1;
 	if (isnan(theirs->full_share)) /* these two are of the same loop */
-		theirs->schedule_share = theirs->completion_ns = NAN;
+		theirs->schedule_share = theirs->completion_us = NAN;
 	return 0;
 }
 

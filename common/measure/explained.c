@@ -96,9 +96,9 @@ static void describe_end(const struct measurement *meas, bool mine, bool source,
 		.pcie_gbps = sum_pcie(ep, mine, source),
 		.full_share = saw->full_share,
 		.schedule_share = saw->schedule_share,
-		.alone_ns = saw->alone_ns,
+		.alone_ns = 1e3 * saw->alone_us,
 		/* of what the queue holds, so many are under way */
-		.completion_ns = saw->completion_ns * depth_of(ep, mine) /
+		.completion_ns = 1e3 * saw->completion_us * depth_of(ep, mine) /
 				 (double)ep->options->experiment.tx_depth,
 		.busy_share = saw->busy_share,
 		.cpu_share = q->on_cpu_percent / 100,

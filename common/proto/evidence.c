@@ -5,18 +5,14 @@
 
 #include "proto/fields.h"
 
-/* clang-format off */
-#define SHARE(key, member) FIELD_AS(key, struct evidence, member, FIELD_IF_KNOWN, .max = 1)
-#define TIME(key, member)  FIELD_AS(key, struct evidence, member, FIELD_IF_KNOWN)
-/* clang-format on */
+#define ROW(member, ...) FIELD(struct evidence, member, FIELD_IF_KNOWN, __VA_ARGS__)
 
-/* Of times in us, which struct evidence has in ns. */
 static const struct field rows[] = {
-	SHARE("full_share", full_share),
-	SHARE("schedule_share", schedule_share),
-	TIME("alone_us", alone_ns),
-	TIME("completion_us", completion_ns),
-	SHARE("receiver_busy_share", busy_share),
+	ROW(full_share, .max = 1),
+	ROW(schedule_share, .max = 1),
+	ROW(alone_us),
+	ROW(completion_us),
+	FIELD_AS("receiver_busy_share", struct evidence, busy_share, FIELD_IF_KNOWN, .max = 1),
 };
 static const struct fields table = FIELDS(rows, "the peer's evidence has an invalid");
 
@@ -27,33 +23,17 @@ struct evidence evidence_unknown(void)
 
 bool evidence_is_known(const struct evidence *e)
 {
-	return !isnan(e->full_share) || !isnan(e->schedule_share) || !isnan(e->alone_ns) ||
-	       !isnan(e->completion_ns) || !isnan(e->busy_share);
-}
-
-/* E with its times multiplied by BY: from the nanoseconds here to the microseconds of JSON, or back. */
-static struct evidence with_times_scaled(const struct evidence *e, double by)
-{
-	struct evidence to = *e;
-
-	to.alone_ns *= by;
-	to.completion_ns *= by;
-	return to;
+	return !isnan(e->full_share) || !isnan(e->schedule_share) || !isnan(e->alone_us) ||
+	       !isnan(e->completion_us) || !isnan(e->busy_share);
 }
 
 json_t *evidence_to_json(const struct evidence *e)
 {
-	struct evidence us = with_times_scaled(e, 1e-3);
-
-	return fields_write(&table, &us, json_object());
+	return fields_write(&table, e, json_object());
 }
 
 int evidence_from_json(struct evidence *e, const json_t *from, struct fault *f)
 {
-	struct evidence us = evidence_unknown();
-
-	if (fields_read(&table, &us, from, f))
-		return -1;
-	*e = with_times_scaled(&us, 1e3);
-	return 0;
+	*e = evidence_unknown();
+	return fields_read(&table, e, from, f);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * evidence: what the loops of one end saw in a bandwidth run, in addition to its rate: it tells
- * what limited the rate. NaN: unknown. As JSON, for the protocol and the document, shares are from
- * 0 to 1 and times in us; unknown values are omitted.
+ * what limited the rate. NaN: unknown. Shares are from 0 to 1; in JSON, for the protocol and the
+ * document, unknown values are omitted.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 struct evidence {
 	double full_share;     /* of a sender's time with full send queues and no completion */
 	double schedule_share; /* with a schedule: of the time with room, and no message due */
-	double alone_ns;      /* from the post of a single message until its completion is polled */
-	double completion_ns; /* the same for a message of the run, on average */
+	double alone_us;       /* from the post of a single message until its completion is polled */
+	double completion_us;  /* the same for a message of the run, on average */
 	double busy_share;    /* of a receiver's time in which a poll found completions at once */
 };
 

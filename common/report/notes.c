@@ -241,10 +241,10 @@ static double lost_to_fill(const struct result *result)
 	double n = (double)row->record->messages, lost;
 
 	if (!e || !row->explained || row->explained->limit.finding.is.code == LIMIT_WINDOW ||
-	    e->schedule_share >= 0 || e->completion_ns < e->alone_ns || n < 2 ||
+	    e->schedule_share >= 0 || e->completion_us < e->alone_us || n < 2 ||
 	    row->direction == RESULT_BOTH_WAYS)
 		return 0;
-	lost = 1 - n / (n - 1) * (1 - e->alone_ns / 1e9 / row->record->seconds);
+	lost = 1 - n / (n - 1) * (1 - e->alone_us / 1e6 / row->record->seconds);
 	return lost < 1 ? lost : 0;
 }
 

@@ -360,7 +360,7 @@ source_keys() {
 		rows side_rows gdr_bw/meet.c
 		;;
 	path) rows rows common/proto/path_json.c ;;
-	evidence) sed -n '/^static const struct field rows/,/^}/p' "$top/common/proto/evidence.c" | grep -o '"[a-z_]*"' | tr -d '"' ;;
+	evidence) rows rows common/proto/evidence.c ;;
 	limit) literals explained_limit common/report/explained.c ;;
 	prove) literals prove_json common/plan/prove_words.c ;;
 	change) literals try_json common/plan/prove_words.c | grep -vx -e bandwidth_gbps -e against_gbps ;;

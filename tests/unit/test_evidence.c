@@ -17,8 +17,8 @@ static const char *const keys[] = {"full_share", "schedule_share", "alone_us", "
 
 static double value_of(const struct evidence *e, size_t key)
 {
-	const double value[KEYS] = {e->full_share, e->schedule_share, e->alone_ns / 1e3,
-				    e->completion_ns / 1e3, e->busy_share};
+	const double value[KEYS] = {e->full_share, e->schedule_share, e->alone_us,
+				    e->completion_us, e->busy_share};
 
 	return value[key];
 }
@@ -63,8 +63,8 @@ static void times_are_in_us(void **state)
 	json_t *json;
 
 	(void)state;
-	e.alone_ns = 2500;
-	e.completion_ns = 12000;
+	e.alone_us = 2.5;
+	e.completion_us = 12;
 	json = evidence_to_json(&e);
 	assert_true(json_real_value(json_object_get(json, "alone_us")) == 2.5);
 	assert_true(json_real_value(json_object_get(json, "completion_us")) == 12);
