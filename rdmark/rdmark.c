@@ -12,7 +12,7 @@
 
 #include "base/process.h"
 #include "base/terminal.h"
-#include "cli/command.h"
+#include "base/text.h"
 #include "proto/json_memory.h"
 #include "report/list.h"
 #include "session/session.h"
@@ -120,21 +120,28 @@ static const struct {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
+/* The command or test that WORD may be meant for; NULL: there is none. */
+static const char *near_name(const char *word)
+{
+	const struct test *const *tests;
+	size_t count = rdmark_tests(&tests), size = strlen(word);
+
+	for (unsigned d = 0; d <= TEXT_NEAR(size); d++)
+		for (size_t i = 0; i < COMMANDS + count; i++) {
+			const char *name = i < COMMANDS ? commands[i].name : tests[i - COMMANDS]->name;
+
+			if (text_distance(name, word, size) == d)
+				return name;
+		}
+	return NULL;
+}
+
 /* WORD is neither a command nor a name that resolves: exit status 2. */
 static int no_host(const char *word, const char *why)
 {
-	size_t size = strlen(word), distance = size, count;
-	const struct test *const *tests;
-	const char *near = NULL;
+	const char *near = near_name(word);
 	struct fault f = {0};
 
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (command_is_nearer(commands[i].name, word, size, &distance))
-			near = commands[i].name;
-	count = rdmark_tests(&tests);
-	for (size_t i = 0; i < count; i++)
-		if (command_is_nearer(tests[i]->name, word, size, &distance))
-			near = tests[i]->name;
 	if (why == gai_strerror(EAI_MEMORY))
 		fault_raise(&f, FAULT_LOCAL, ENOMEM, "getaddrinfo(%s)", word);
 	else

@@ -29,9 +29,10 @@ bool text_same_letter(char a, char b);
 
 /*
  * How many letters of NAME must be changed, added or left out to get the first SIZE letters of
- * WORD; TEXT_WORD_MAX if that is longer.
+ * WORD; TEXT_WORD_MAX if that is longer. Up to TEXT_NEAR of them NAME may be what was meant.
  */
 #define TEXT_WORD_MAX 40
+#define TEXT_NEAR(size) ((size) < 5 ? 1u : 2u) /* few letters make another word of a short one */
 unsigned text_distance(const char *name, const char *word, size_t size);
 
 /*

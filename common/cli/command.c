@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
 
@@ -48,31 +47,19 @@ int command_store(const struct option_row *row, const char *value, void *into, s
 							: "give a percentage, such as 5");
 }
 
-bool command_is_nearer(const char *name, const char *word, size_t size, size_t *distance)
+int command_refuse(const struct command *c, const char *text, struct fault *f)
 {
-	size_t n = text_distance(name, word, size);
-	bool near = n < *distance && n <= 2 && 2 * n < size; /* two letters, but not half of all */
+	const char *word = text + strspn(text, "-");
+	size_t size = strcspn(word, "=");
 
-	*distance = near ? n : *distance;
-	return near;
-}
-
-int command_refuse(const struct command *c, const char *word, struct fault *f)
-{
-	const struct option_row *near = NULL;
-	size_t size = strcspn(word + 2, "="), distance = size;
-
-	for (const struct option_row *o = c->options; o->name; o++)
-		if (o->help && command_is_nearer(o->name, word + 2, size, &distance))
-			near = o;
-	if (*word == '-')
-		fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of %s", word, c->name);
+	if (*text != '-')
+		fault_raise(f, FAULT_USAGE, 0, "unexpected argument '%.64s'", text);
 	else
-		fault_raise(f, FAULT_USAGE, 0, "unexpected argument '%.64s'", word);
-	if (options_instead(word + 2, size))
-		return fault_fix(f, "%s", options_instead(word + 2, size));
-	if (near)
-		return fault_fix(f, "did you mean --%s?", near->name);
+		fault_raise(f, FAULT_USAGE, 0, "'%.64s' is not an option of %s", text, c->name);
+	if (options_instead(word, size))
+		return fault_fix(f, "%s", options_instead(word, size));
+	if (options_suggest(c->options, 0, word, size, f))
+		return -1;
 	return fault_fix(f, "`%s --help` shows its options", c->name);
 }
 

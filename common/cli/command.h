@@ -35,14 +35,8 @@ int command_store(const struct option_row *row, const char *value, void *into, s
  */
 int command_read(const struct command *c, void *into, char **argv, char ***rest, struct fault *f);
 
-/* WORD is no option of C: raise that, and which it may be meant for. Returns -1. */
-int command_refuse(const struct command *c, const char *word, struct fault *f);
+/* TEXT is no option of C: raise that, and which it may be meant for. Returns -1. */
+int command_refuse(const struct command *c, const char *text, struct fault *f);
 
 /* True if WORD is --help or -h; C's help is then printed. */
 bool command_helps(const struct command *c, const char *word);
-
-/*
- * True if the SIZE bytes at WORD may be meant for NAME, from which they differ by less than
- * *DISTANCE, which it then lowers.
- */
-bool command_is_nearer(const char *name, const char *word, size_t size, size_t *distance);

@@ -310,6 +310,13 @@ int options_refuse(const struct options *o, const struct option_row *row, struct
 int options_refuse_missing(const struct option_row *row, struct fault *f);
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f);
 
+/*
+ * Set the fix to those of ROWS, of a test with TRAITS (0: any), that the SIZE bytes at WORD may be
+ * meant for. Returns -1; 0: there are none.
+ */
+int options_suggest(const struct option_row *rows, unsigned traits, const char *word, size_t size,
+		    struct fault *f);
+
 /* What to do instead of an option of earlier versions, the SIZE bytes at NAME; NULL: it is none. */
 const char *options_instead(const char *name, size_t size);
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 
 #define NAMES_MAX  6 /* options in one hint */
-#define SHORT_WORD 5
 
 /* Options of perftest that rdmark lacks, each with its letter after "=", and what to do instead. */
 static const struct advice {
@@ -174,16 +173,16 @@ struct names {
 };
 
 /*
- * List the options of O's test at edit distance DISTANCE from WORD; 0: those that begin with it,
- * and aliases whose own option does not; 1: also those that contain WORD as a whole part (depth:
- * tx-depth). Returns how many.
+ * List the options of ROWS that a test of TRAITS has and help shows, at edit distance DISTANCE from
+ * WORD; 0: those that begin with it, and aliases whose own option does not; 1: also those that
+ * contain WORD as a whole part (depth: tx-depth). Returns how many.
  */
-static unsigned list_near(const struct options *o, const char *word, size_t size, unsigned distance,
-			  struct names *names)
+static unsigned list_near(const struct option_row *rows, unsigned traits, const char *word,
+			  size_t size, unsigned distance, struct names *names)
 {
 	const char *ignored;
 
-	for (const struct option_row *row = options_table(); row->name; row++) {
+	for (const struct option_row *row = rows; row->name; row++) {
 		const struct option_row *own = options_resolve_alias(row, &ignored);
 		bool near =
 			distance ? own == row && text_distance(row->name, word, size) == distance
@@ -191,11 +190,22 @@ static unsigned list_near(const struct options *o, const char *word, size_t size
 					   (own == row || !options_begins(own->name, word, size));
 
 		near |= distance == 1 && own == row && is_part(row->name, word, size);
-		if (near && options_has_effect(own, o->traits) && names->count < NAMES_MAX)
+		if (near && row->help && options_has_effect(own, traits) && names->count < NAMES_MAX)
 			text_add(names->text, sizeof(names->text), "%s--%s",
 				 names->count++ ? ", " : "", row->name);
 	}
 	return names->count;
+}
+
+int options_suggest(const struct option_row *rows, unsigned traits, const char *word, size_t size,
+		    struct fault *f)
+{
+	struct names names = {0};
+
+	for (unsigned d = !size; d <= TEXT_NEAR(size); d++)
+		if (list_near(rows, traits, word, size, d, &names))
+			return fault_fix(f, "did you mean %s?", names.text);
+	return 0;
 }
 
 int options_refuse_unknown(const struct options *o, const char *text, struct fault *f)
@@ -221,14 +231,12 @@ int options_refuse_unknown(const struct options *o, const char *text, struct fau
 		return fault_usage(f, options_instead(word, size), "unknown option %.60s", text);
 	if (size && refuse_perftest('\0', word, size, begins, f))
 		return -1;
-	if (ambiguous && list_near(o, word, size, 0, &names)) {
+	if (ambiguous && list_near(options_table(), o->traits, word, size, 0, &names)) {
 		fault_raise(f, FAULT_USAGE, 0, "option %.60s is ambiguous", text);
 		return fault_fix(f, "give one of %s", names.text);
 	}
 	fault_raise(f, FAULT_USAGE, 0, "unknown option %.60s", text);
-	/* In a short word few letters make another one of it. */
-	for (unsigned d = !size; d <= (size < SHORT_WORD ? 1 : 2); d++)
-		if (list_near(o, word, size, d, &names))
-			return fault_fix(f, "did you mean %s?", names.text);
+	if (options_suggest(options_table(), o->traits, word, size, f))
+		return -1;
 	return fault_fix(f, "see --help=all");
 }
