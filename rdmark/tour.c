@@ -167,45 +167,43 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 }
 
 /*
- * The command line of PROGRAM, which the caller frees: quiet, with its document on stdout. The host
- * comes first, so that no option without its value takes it. NULL: no memory.
+ * Run PROGRAM with the options given and the LAST ones; P has what it says if HEARD. The host comes
+ * first, so that no option without its value takes it. Its exit status, 128 and more for a
+ * signal's; or -1 with the fault raised.
  */
-static char **line_of(const struct tour *t, const char *program)
+static int run_line(struct tour *t, const char *program, char *const last[2], bool heard,
+		    struct process *p)
 {
-	static char json[] = "--json", quiet[] = "--quiet";
+	struct process_attr attr = {.heard = heard, .orphan = SIGTERM};
 	size_t count = 0;
+	int status = -1;
 	char **line;
 
 	while (t->words[count])
 		count++;
-	line = calloc(count + 5, sizeof(*line));
+	attr.argv = line = calloc(count + 5, sizeof(*line));
 	if (!line)
-		return NULL;
+		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", program);
 	line[0] = (char *)(uintptr_t)program;
 	line[1] = t->host;
 	memcpy((void *)(line + 2), (void *)t->words, count * sizeof(*line));
-	line[count + 2] = json;
-	line[count + 3] = quiet;
-	return line;
+	memcpy((void *)(line + count + 2), (const void *)last, 2 * sizeof(*line));
+	if (process_start(p, &attr, &t->fault) == 0)
+		status = process_wait(p, &t->stop, &t->fault);
+	free((void *)line);
+	return status < 0 ? -1 : process_exit_status(status);
 }
 
-/* Run PROGRAM. Its exit status, 128 and more for a signal's; or -1 with the fault raised. */
+/* Run PROGRAM, quiet and with its document on stdout, and print its line. As run_line(). */
 static int run_program(struct tour *t, const char *program)
 {
-	char **line = line_of(t, program);
-	struct process_attr attr = {.argv = line, .heard = true, .orphan = SIGTERM};
+	static char json[] = "--json", quiet[] = "--quiet";
 	struct process p = {0};
-	json_t *document = NULL;
+	json_t *document;
 	json_error_t error;
-	int status = -1;
+	int status = run_line(t, program, (char *const[]){json, quiet}, true, &p);
 
-	if (!line)
-		fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", program);
-	else if (process_start(&p, &attr, &t->fault) == 0)
-		status = process_wait(&p, &t->stop, &t->fault);
-	free((void *)line);
 	if (status >= 0) {
-		status = process_exit_status(status);
 		document = json_memory_load(p.said ? p.said : "", p.said_n, 0, &error);
 		show_document(t, program, document, status);
 		json_decref(document);
@@ -253,25 +251,14 @@ static int run_programs(struct tour *t)
 /* --prove: run the program of the worst row again, as its own user would. */
 static int prove_worst(struct tour *t)
 {
-	char **line = line_of(t, t->worst);
-	struct process_attr attr = {.argv = line, .orphan = SIGTERM};
 	struct process p = {0};
-	size_t at = 0;
-	int status = -1;
+	int status;
 
-	if (!line)
-		return fault_raise(&t->fault, FAULT_LOCAL, ENOMEM, "starting %s", t->worst);
-	while (line[at + 2]) /* in place of --json and --quiet */
-		at++;
-	line[at] = t->prove;
-	line[at + 1] = NULL;
 	printf("\n$ %s %s %s\n", t->worst, t->host, t->prove);
 	fflush(stdout);
-	if (process_start(&p, &attr, &t->fault) == 0)
-		status = process_wait(&p, &t->stop, &t->fault);
-	free((void *)line);
+	status = run_line(t, t->worst, (char *const[]){t->prove, NULL}, false, &p);
 	process_release(&p);
-	return status < 0 ? -1 : process_exit_status(status);
+	return status;
 }
 
 /* Take --prove out of ARGV. */
