@@ -131,7 +131,6 @@ static int print_json(const struct compare *k, struct fault *f)
 {
 	const struct figures *fs = &k->figures;
 	json_t *changes = json_array(), *all;
-	char *text;
 	int rc;
 
 	for (size_t i = 0; i < fs->count; i++)
@@ -142,9 +141,8 @@ static int print_json(const struct compare *k, struct fault *f)
 			"changes", changes, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
-	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	rc = document_put("-", text, NULL, f);
-	free(text);
+	rc = document_save("-", false, all, f);
+	json_decref(all);
 	return rc;
 }
 

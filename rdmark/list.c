@@ -148,7 +148,6 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 static int print_json(const struct host *h, struct fault *f)
 {
 	json_t *ports = json_array(), *gpus = json_array(), *all;
-	char *text;
 	int rc;
 
 	for (size_t i = 0; i < h->ports.count; i++)
@@ -157,9 +156,8 @@ static int print_json(const struct host *h, struct fault *f)
 		json_array_append_new(gpus, gpu_json(h, &h->gpu[g]));
 	all = json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "ports", ports,
 			"gpus", gpus);
-	text = json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-	rc = document_put("-", text, NULL, f);
-	free(text);
+	rc = document_save("-", false, all, f);
+	json_decref(all);
 	return rc;
 }
 

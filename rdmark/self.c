@@ -190,7 +190,7 @@ static int measure(struct self *s, struct running *r)
 static int conclude(struct self *s, bool json, struct fault *f)
 {
 	size_t slow = 0, measured = 0;
-	char *text;
+	json_t *all;
 
 	fault_phase(f, PHASE_WRITE);
 	for (size_t i = 0; i < s->cells; i++) {
@@ -198,9 +198,9 @@ static int conclude(struct self *s, bool json, struct fault *f)
 		slow += s->cell[i].slow;
 	}
 	if (json) {
-		text = json_line(self_json(s), JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-		document_put("-", text, NULL, f);
-		free(text);
+		all = self_json(s);
+		document_save("-", false, all, f);
+		json_decref(all);
 	} else {
 		self_print(s, stdout);
 	}

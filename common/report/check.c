@@ -287,18 +287,13 @@ static void print_check(struct check *k)
 /* Write the document D to the files of --json and --json-lines, or, if there is no F, K as text. */
 static void write_check(struct check *k, json_t *d, const struct output_options *o, struct fault *f)
 {
-	char *text = document_text(json_incref(d), false);
-	char *line = document_text(json_incref(d), true);
-
 	fault_phase(f, PHASE_WRITE);
 	if (o->json)
-		document_put(o->json, text, NULL, f);
+		document_save(o->json, false, d, f);
 	else if (!fault_is(f))
 		print_check(k);
 	if (o->json_lines)
-		document_add(o->json_lines, line, NULL, f);
-	free(text);
-	free(line);
+		document_save(o->json_lines, true, d, f);
 	json_decref(d);
 }
 

@@ -59,9 +59,10 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
 }
 
-char *document_text(json_t *d, bool line)
+/* The document D as text, in one LINE or in many; the caller frees it. NULL: no memory. */
+static char *text_of(const json_t *d, bool line)
 {
-	return json_line(d,
+	return json_line(json_incref((json_t *)d),
 			 (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS));
 }
 
@@ -217,9 +218,13 @@ int document_put(const char *file, const char *text, struct stop *stop, struct f
 	return write_text(file, false, json_memory_failures() ? NULL : text, stop, f);
 }
 
-int document_add(const char *file, const char *text, struct stop *stop, struct fault *f)
+int document_save(const char *file, bool add, const json_t *d, struct fault *f)
 {
-	return write_text(file, true, json_memory_failures() ? NULL : text, stop, f);
+	char *text = text_of(d, add);
+	int rc = write_text(file, add, json_memory_failures() ? NULL : text, NULL, f);
+
+	free(text);
+	return rc;
 }
 
 /* Write TEXT (freed), which is of R's run, as write_text() does, unless a key lacked memory. */
@@ -249,11 +254,11 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 	if (wanted)
 		d = json_document(r, problem, interrupted);
 	if (wanted && is_file(o->json_lines))
-		rc = write_own(r, o->json_lines, true, document_text(json_incref(d), true), f);
+		rc = write_own(r, o->json_lines, true, text_of(d, true), f);
 	if (to_stdout)
 		json_object_del(d, "intervals"); /* they stand before it */
 	if (wanted && o->json)
-		rc |= write_own(r, o->json, l->persistent, document_text(json_incref(d), line), f);
+		rc |= write_own(r, o->json, l->persistent, text_of(d, line), f);
 	json_decref(d);
 	if (perftest_json_file(o) && r->run.last.message_bytes)
 		rc |= write_own(r, perftest_json_file(o), false, perftest_json(r), f);

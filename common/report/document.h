@@ -33,15 +33,14 @@ static inline bool document_to_stdout(const char *file)
 int document_try(const struct output_options *o, struct fault *f);
 
 /*
- * Replace FILE with TEXT, or append it, a line; NULL: out of memory. What a link leads to is
- * replaced, too. STOP ends a wait for the reader of a pipe; NULL: no signals are blocked. Returns
- * 0, or -1 with the fault raised.
+ * Replace FILE with TEXT; NULL: out of memory. What a link leads to is replaced, too. STOP ends a
+ * wait for the reader of a pipe; NULL: no signals are blocked. Returns 0, or -1 with the fault
+ * raised.
  */
 int document_put(const char *file, const char *text, struct stop *stop, struct fault *f);
-int document_add(const char *file, const char *text, struct stop *stop, struct fault *f);
 
-/* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
-char *document_text(json_t *d, bool line);
+/* The same of the document D, or append it with ADD, as a line. */
+int document_save(const char *file, bool add, const json_t *d, struct fault *f);
 
 /* True if FILE ends within a line: its writer was killed, or the file system was full. */
 bool document_is_cut(const char *file);
