@@ -50,12 +50,13 @@ struct table {
 	bool narrow; /* fewer columns, since the terminal is too narrow for all */
 };
 
-/* A column: its value, its format, the gap before it, and its width. */
+/* A column: its value, its format, the gap before it, its width (below 0: of what is on its left). */
 struct column {
 	const char *field; /* field of the record; NULL: this end's CPU use */
 	enum {
 		AS_IS,
-		BANDWIDTH, /* in the table's unit */
+		SIZE,      /* "64 KiB" */
+		BANDWIDTH, /* in the table's unit, which is in the head, too */
 		MILLIONS
 	} unit;
 	int decimals;
@@ -64,6 +65,7 @@ struct column {
 		int width;
 	} ours, perftest;
 	const char *key; /* in perftest's document */
+	const char *head, *unit_end; /* behind the unit of the head */
 };
 struct columns {
 	const struct column *column;
@@ -71,16 +73,14 @@ struct columns {
 };
 
 /*
- * columns.c: the columns for REC in perftest's form or in ours; their heads (BUF, or static); the
- * value to show; its text, '-' for a percentile with too few samples; a whole row without its
- * newline; and all samples, for -H or -U.
+ * columns.c: the columns for REC in perftest's form or in ours; the value to show; a whole row
+ * without its newline, with '-' for a percentile with too few samples, or the heads if REC is NULL;
+ * and all samples, for -H or -U.
  */
 struct columns columns_of(const struct report *r, const struct record *rec, bool perftest);
-const char *columns_heads(const struct report *r, char *buf, size_t size);
 double column_value(const struct report *r, const struct record *rec, const struct column *c);
-const char *column_text(const struct report *r, const struct record *rec, const struct column *c,
-			char *buf, size_t size);
-void columns_put(const struct report *r, const struct record *rec, FILE *out);
+#define COLUMNS_ROW 256 /* bytes of the longest */
+const char *columns_row(const struct report *r, const struct record *rec, char *buf, size_t size);
 void columns_samples(const struct report *r, const struct result *result,
 		     const struct result_row *shown, FILE *out);
 

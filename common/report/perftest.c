@@ -239,17 +239,18 @@ struct record perftest_last(const struct report *r, const struct result *result,
 
 static void put_header(const struct report *r, FILE *out)
 {
-	char text[160];
+	char text[COLUMNS_ROW];
 
 	varied_columns(r, true, out);
-	fprintf(out, "%s\n", columns_heads(r, text, sizeof(text)));
+	fprintf(out, "%s\n", columns_row(r, NULL, text, sizeof(text)));
 }
 
 static void put_row(const struct report *r, const struct record *rec, FILE *out)
 {
+	char text[COLUMNS_ROW];
+
 	varied_columns(r, false, out);
-	columns_put(r, rec, out);
-	fprintf(out, "\n");
+	fprintf(out, "%s\n", columns_row(r, rec, text, sizeof(text)));
 }
 
 static void put_end(const struct report *r, const char *whose, const struct result_row *end,

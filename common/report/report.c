@@ -43,13 +43,13 @@ static void number_row(struct report *r, const struct result *result,
 		       const struct result_row *shown, FILE *out)
 {
 	const struct output_options *o = &r->about.options->output;
+	char text[COLUMNS_ROW];
 
 	(void)result;
 	if (o->only != ONLY_LATENCY && o->format != FORMAT_PERFTEST &&
 	    !record_has_rate(shown->record))
 		return;
-	columns_put(r, shown->record, out);
-	fprintf(out, "\n");
+	fprintf(out, "%s\n", columns_row(r, shown->record, text, sizeof(text)));
 }
 
 static const struct form form_number = {
