@@ -243,7 +243,6 @@ static int compare_files(struct compare *k, struct fault *f)
 	for (int side = 0; side < FIGURES_SIDES; side++)
 		if (figures_read(fs, side, fs->file[side], f))
 			return -1;
-	figures_match(fs);
 	if (figures_judge(fs, k->within / 100, f))
 		return -1;
 	for (size_t i = 0; i < fs->count; i++)

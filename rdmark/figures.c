@@ -33,9 +33,27 @@ static char *read_file(const char *file, size_t *used, struct fault *f)
 	return bytes;
 }
 
+/* Put ROW (stolen) together with the others of the same measurement and experiment. */
+static void add_row(struct figures *fs, enum figures_side side, json_t *row)
+{
+	json_t *same = json_pack("[O, O]", json_object_get(row, "of"), json_object_get(row, "facts"));
+	char *key = json_dumps(same, JSON_COMPACT | JSON_SORT_KEYS);
+
+	if (!fs->groups)
+		fs->groups = json_object();
+	if (key && !json_object_get(fs->groups, key))
+		json_object_set_new(fs->groups, key, json_pack("[[], []]"));
+	json_array_append(json_array_get(json_object_get(fs->groups, key), side), row);
+	if (!fs->first[side])
+		fs->first[side] = json_incref(row);
+	free(key);
+	json_decref(same);
+	json_decref(row);
+}
+
 /* Add what each direction of RESULT did. Returns false if it is of one only. */
-static bool add_directions(json_t *rows, const json_t *document, const json_t *result,
-			   size_t number)
+static bool add_directions(struct figures *fs, enum figures_side side, const json_t *document,
+			   const json_t *result, size_t number)
 {
 	const json_t *one, *ends = json_object_get(result, "by_end");
 	const char *end;
@@ -47,7 +65,7 @@ static bool add_directions(json_t *rows, const json_t *document, const json_t *r
 		json_t *with = json_copy((json_t *)one);
 
 		json_object_set(with, "varied", json_object_get(result, "varied"));
-		json_array_append_new(rows, row_new(document, with, number));
+		add_row(fs, side, row_new(document, with, number));
 		json_decref(with);
 	}
 	return true;
@@ -58,12 +76,9 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 	const json_t *result;
 	size_t i;
 
-	if (!fs->rows[side])
-		fs->rows[side] = json_array();
 	json_array_foreach (json_object_get(document, "results"), i, result)
-		if (json_is_object(result) &&
-		    !add_directions(fs->rows[side], document, result, number))
-			json_array_append_new(fs->rows[side], row_new(document, result, number));
+		if (json_is_object(result) && !add_directions(fs, side, document, result, number))
+			add_row(fs, side, row_new(document, result, number));
 }
 
 /* Keep why O, the first document of SIDE that is not whole, is not. */
@@ -117,42 +132,18 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
 
-void figures_match(struct figures *fs)
-{
-	const json_t *row;
-	size_t i;
-
-	fs->groups = json_object();
-	for (int side = 0; side < FIGURES_SIDES; side++)
-		json_array_foreach (fs->rows[side], i, row) {
-			json_t *same = json_pack("[O, O]", json_object_get(row, "of"),
-						 json_object_get(row, "facts"));
-			char *key = json_dumps(same, JSON_COMPACT | JSON_SORT_KEYS);
-
-			if (key && !json_object_get(fs->groups, key))
-				json_object_set_new(fs->groups, key, json_pack("[[], []]"));
-			if (key)
-				json_array_append(json_array_get(json_object_get(fs->groups, key),
-								 (size_t)side),
-						  (json_t *)row);
-			free(key);
-			json_decref(same);
-		}
-}
-
 void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
 {
-	const json_t *before = json_array_get(fs->rows[FIGURES_BEFORE], 0);
-	const json_t *after = json_array_get(fs->rows[FIGURES_AFTER], 0);
-	json_t *facts = json_copy(json_object_get(before, "facts")), *value;
+	const json_t *before = json_object_get(fs->first[FIGURES_BEFORE], "facts");
+	const json_t *after = json_object_get(fs->first[FIGURES_AFTER], "facts");
+	json_t *facts = json_copy((json_t *)before), *value;
 	const char *key;
 
 	buf[0] = '\0';
-	json_object_update_missing(facts, json_object_get(after, "facts"));
+	json_object_update_missing(facts, (json_t *)after);
 	json_object_foreach(facts, key, value)
 	{
-		json_t *x = json_object_get(json_object_get(before, "facts"), key);
-		json_t *y = json_object_get(json_object_get(after, "facts"), key);
+		json_t *x = json_object_get(before, key), *y = json_object_get(after, key);
 		char *a = json_dumps(x, JSON_ENCODE_ANY), *b = json_dumps(y, JSON_ENCODE_ANY);
 
 		if (!json_equal(x, y) && !buf[0])
@@ -169,7 +160,7 @@ void figures_release(struct figures *fs)
 {
 	free(fs->all);
 	for (int side = 0; side < FIGURES_SIDES; side++)
-		json_decref(fs->rows[side]);
+		json_decref(fs->first[side]);
 	json_decref(fs->groups);
 	memset(fs, 0, sizeof(*fs));
 }

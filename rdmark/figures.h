@@ -36,8 +36,8 @@ struct figure {
 
 struct figures {
 	const char *file[FIGURES_SIDES];
-	json_t *rows[FIGURES_SIDES];
-	json_t *groups;     /* object: what is one measurement, and its rows of each side */
+	json_t *first[FIGURES_SIDES]; /* its first row; NULL: it has none */
+	json_t *groups; /* object: what is one measurement and experiment, and its rows of each side */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
 	size_t lost;                     /* of those only before: rates and mean latencies */
@@ -50,14 +50,11 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 /* Add DOCUMENT, the NUMBER-th of its side. */
 void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number);
 
-/* Once both sides are read: put rows of the same measurement and experiment together. */
-void figures_match(struct figures *fs);
-
 /* How the first rows' experiments differ: "tx_depth: 128 before, 1 after"; "": they do not. */
 void figures_tell_difference(const struct figures *fs, char *buf, size_t size);
 
 /*
- * After that: judge all figures; the loss WITHIN is tolerated (stat/compare.h). Raises FAULT_LOCAL
+ * Once both sides are read: judge all figures; the loss WITHIN is tolerated (stat/compare.h). Raises FAULT_LOCAL
  * without memory.
  */
 int figures_judge(struct figures *fs, double within, struct fault *f);
