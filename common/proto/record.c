@@ -109,6 +109,19 @@ bool percentile_known(const struct record *rec, const struct field *field)
 	return p == PERCENTILES || percentile_samples(rec) >= percentile_needs(p);
 }
 
+struct record record_known(const struct record *r)
+{
+	struct record known = *r;
+
+	for (enum percentile p = 0; p < PERCENTILES; p++) {
+		if (percentile_samples(r) >= percentile_needs(p))
+			continue;
+		known.percentile.us[p] = r->percentile.us[p] > 0 ? NAN : 0;
+		known.percentile.low_us[p] = known.percentile.high_us[p] = 0;
+	}
+	return known;
+}
+
 void record_set_rates(struct record *r, double seconds)
 {
 	r->seconds = seconds;

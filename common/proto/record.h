@@ -93,6 +93,9 @@ uint64_t percentile_samples(const struct record *rec);
 /* True if REC has enough samples for FIELD, or if FIELD is not a percentile. */
 bool percentile_known(const struct record *rec, const struct field *field);
 
+/* R, in which a percentile with too few samples is NaN, and without its limits. */
+struct record record_known(const struct record *r);
+
 static inline double record_copies(const struct record *r)
 {
 	return r->copies ? (double)r->copies : 1;

@@ -198,6 +198,7 @@ static void put_behind(const struct report *r, const struct result *of,
 static void put_row(const struct report *r, const struct result *of, const struct result_row *row,
 		    FILE *out)
 {
+	const struct record known = record_known(row->record);
 	const struct fields *all = record_fields();
 	char text[40];
 
@@ -205,10 +206,7 @@ static void put_row(const struct report *r, const struct result *of, const struc
 	for (size_t i = 0; i < all->count; i++)
 		if (all->row[i].column)
 			fprintf(out, ",%s",
-				percentile_known(row->record, &all->row[i])
-					? record_format(row->record, &all->row[i], text,
-							sizeof(text))
-					: "");
+				record_format(&known, &all->row[i], text, sizeof(text)));
 	put_behind(r, of, row, out);
 	fprintf(out, "\n");
 }

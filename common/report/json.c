@@ -12,21 +12,6 @@
 #include "proto/snapshot.h"
 #include "proto/verified.h"
 
-/* Set percentiles of too few samples to null. */
-static void forget_percentiles(json_t *result, const struct record *rec)
-{
-	const struct fields *all = record_fields();
-
-	for (const struct field *row = all->row; row < all->row + all->count; row++) {
-		if (!json_object_get(result, row->key) || percentile_known(rec, row))
-			continue;
-		if (row->may_be_unknown) /* a limit */
-			json_object_del(result, row->key);
-		else
-			json_object_set_new(result, row->key, json_null());
-	}
-}
-
 /* The reasons of both ends, each with its end; what both made belongs to no end. */
 json_t *json_reasons(const struct disturbed *d)
 {
@@ -72,11 +57,10 @@ static void add_quality(json_t *to, const struct result_row *row)
 
 static json_t *json_row(const struct result_row *row)
 {
-	const struct record *rec = row->record;
-	json_t *to = record_to_json(rec);
+	const struct record *rec = row->record, known = record_known(rec);
+	json_t *to = record_to_json(&known);
 	uint64_t messages;
 
-	forget_percentiles(to, rec);
 	json_object_set_new(to, "interrupted", json_boolean(rec->interrupted));
 	json_object_set_new(to, "measured_by", json_string(result_end_name(row->by)));
 	json_object_set_new(to, "direction", json_string(result_direction_name(row->direction)));
@@ -196,10 +180,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	add_text(d, "device", o->local.device);
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set(d, "results", r->run.results);
-	if (json_array_size(r->run.summaries))
-		json_object_set(d, "summaries", r->run.summaries);
-	if (json_array_size(r->run.points))
-		json_object_set(d, "points", r->run.points);
+	add_members(d, "summaries", json_incref(r->run.summaries), 1);
+	add_members(d, "points", json_incref(r->run.points), 1);
 	if (o->output.interval_ns && document_has_intervals(&o->output))
 		json_object_set_new(d, "intervals", progress_intervals(r));
 	if (dropped)
