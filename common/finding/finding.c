@@ -203,15 +203,11 @@ static json_t *evidence_json(const struct finding_facts *f)
 
 json_t *finding_to_json(const struct finding *f)
 {
-	json_t *to =
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "code", finding_name(f->is.code),
-			  "level", finding_level_name(f->is.level), "strength",
-			  finding_strength_name(f->is.strength), "text", f->text, "cause", f->cause,
-			  "next", f->next, "evidence", evidence_json(&f->is));
+	json_t *share = isnan(f->is.share) ? NULL : json_real(f->is.share);
 
-	if (f->is.end)
-		json_object_set_new(to, "end", json_string(f->is.end));
-	if (!isnan(f->is.share))
-		json_object_set_new(to, "share", json_real(f->is.share));
-	return to;
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s*, s:o*}", "code",
+			 finding_name(f->is.code), "level", finding_level_name(f->is.level),
+			 "strength", finding_strength_name(f->is.strength), "text", f->text,
+			 "cause", f->cause, "next", f->next, "evidence", evidence_json(&f->is),
+			 "end", f->is.end, "share", share);
 }

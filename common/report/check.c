@@ -226,50 +226,42 @@ static void print_checked(struct check *k, size_t entry)
 	printf("\n");
 }
 
+/* A number of a port; NULL: it is unknown. */
+static json_t *known_json(unsigned n)
+{
+	return n ? json_integer(n) : NULL;
+}
+
 static json_t *checked_to_json(const struct checked *c)
 {
-	json_t *to = json_object(), *findings = findings_json(&c->findings), *finding;
-	struct pci_sizes sizes = pci_read_sizes(c->port ? c->port->place.pci : "");
+	json_t *findings = findings_json(&c->findings), *finding;
+	const struct hca_port *p = c->port;
+	struct pci_sizes sizes = pci_read_sizes(p ? p->place.pci : "");
 	char name[PORT_NAME];
 	size_t i;
 
 	name_of(c, name);
 	json_array_foreach (findings, i, finding)
-		if (c->port)
+		if (p)
 			json_object_set_new(finding, "port", json_string(name));
-	if (c->port)
-		json_object_set_new(to, "device", json_string(c->port->device));
-	if (c->port && !c->port->open_errno)
-		json_object_set_new(to, "port", json_integer(c->port->port));
-	if (sizes.payload_bytes)
-		json_object_set_new(to, "max_payload_bytes", json_integer(sizes.payload_bytes));
-	if (sizes.request_bytes)
-		json_object_set_new(to, "max_read_request_bytes",
-				    json_integer(sizes.request_bytes));
-	json_object_set_new(to, "findings", findings);
-	return to;
+	return json_pack("{s:s*, s:o*, s:o*, s:o*, s:o}", "device", p ? p->device : NULL, "port",
+			 known_json(p && !p->open_errno ? p->port : 0), "max_payload_bytes",
+			 known_json(sizes.payload_bytes), "max_read_request_bytes",
+			 known_json(sizes.request_bytes), "findings", findings);
 }
 
 /* The document: what was found, or, after F, why nothing could be checked. */
 static json_t *check_to_json(const struct check *k, const char *title, const struct fault *f)
 {
 	char utc[CLOCK_UTC_BYTES];
-	json_t *ports = json_array();
-	json_t *d = json_pack("{s:s, s:s}", "generator", "rdmark " RDMARK_VERSION, "finished_utc",
-			      clock_utc(utc));
+	json_t *ports = fault_is(f) ? NULL : json_array();
 
-	if (title)
-		json_object_set_new(d, "title", json_text(title));
-	if (fault_is(f))
-		json_object_set_new(d, "error", message_fault_json(f));
-	else
-		json_object_set_new(d, "host", checked_to_json(&k->entry[0]));
 	for (size_t i = 1; i < k->count; i++)
 		json_array_append_new(ports, checked_to_json(&k->entry[i]));
-	if (!fault_is(f))
-		json_object_set(d, "ports", ports);
-	json_decref(ports);
-	return d;
+	return json_pack("{s:s, s:s, s:o*, s:o*, s:o*, s:o*}", "generator", "rdmark " RDMARK_VERSION,
+			 "finished_utc", clock_utc(utc), "title", title ? json_text(title) : NULL,
+			 "error", fault_is(f) ? message_fault_json(f) : NULL, "host",
+			 ports ? checked_to_json(&k->entry[0]) : NULL, "ports", ports);
 }
 
 static void print_check(struct check *k)
