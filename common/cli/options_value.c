@@ -122,11 +122,13 @@ int options_invalid(const char *name, const char *text, struct fault *f)
 /* Set the fix to the values that ROW allows. Returns -1. */
 static int advise_valid_values(const struct option_row *row, struct fault *f)
 {
-	static const char *const such_as[] = {
-		[OPTION_SIZE] = ", such as 4096, 64k or 8MiB",
-		[OPTION_SECONDS] = ", such as 10, 2.5, 500ms or 1m",
-		[OPTION_RATE] = ", such as 10, 2.5g, 800M or 1000p",
+	static const struct {
+		const char *what, *such_as;
+	} kinds[] = {
+		[OPTION_SIZE] = {"a size", ", such as 4096, 64k or 8MiB"},
+		[OPTION_SECONDS] = {"a time", ", such as 10, 2.5, 500ms or 1m"},
 	};
+	bool has = row->kind < sizeof(kinds) / sizeof(kinds[0]) && kinds[row->kind].what;
 	char low[32], high[32];
 
 	if (OPTION_IS(row, experiment.mtu_bytes))
@@ -139,19 +141,14 @@ static int advise_valid_values(const struct option_row *row, struct fault *f)
 	case OPTION_NODE:
 		return fault_fix(f, "give auto, none or a node number");
 	case OPTION_RATE:
-		return fault_fix(f, "give a rate%s", such_as[row->kind]);
+		return fault_fix(f, "give a rate, such as 10, 2.5g, 800M or 1000p");
 	default:
 		options_format_value(row, row->min, low, sizeof(low));
 		options_format_value(row, row->max, high, sizeof(high));
 		return fault_fix(f, "give %s from %s to %s%s",
-				 row->kind == OPTION_SIZE      ? "a size"
-				 : row->kind == OPTION_SECONDS ? "a time"
-							       : "a whole number",
-				 low, row->max == OPTIONS_TIME_MAX_NS ? "366 days" : high,
-				 row->kind < sizeof(such_as) / sizeof(such_as[0]) &&
-						 such_as[row->kind]
-					 ? such_as[row->kind]
-					 : "");
+				 has ? kinds[row->kind].what : "a whole number", low,
+				 row->max == OPTIONS_TIME_MAX_NS ? "366 days" : high,
+				 has ? kinds[row->kind].such_as : "");
 	}
 }
 
