@@ -32,15 +32,10 @@ struct fact {
 
 /* Those of a run, with the texts made for them. */
 struct facts {
-	char title[64], test[64], events[96], transport[4];
+	char title[64], test[64], events[96];
 	struct fact of[32];
 	size_t count;
 };
-
-static bool is_word(const char *text, const char *word)
-{
-	return text && strcmp(text, word) == 0;
-}
 
 static const char *on_off(bool on)
 {
@@ -105,7 +100,7 @@ static void get_facts(const struct report *r, struct facts *f)
 		{"\t\tUsing SRQ      : ", "Using_SRQ", on_off(x->use_srq || experiment_transport(x)->receiver)},
 		{" PCIe relax order: ", "PCIe_relax_order", on_off(!x->strict_order)},
 		{"\t\tLock-free      : ", NULL, "OFF"},
-		{" ibv_wr* API     : ", "ibv_wr_API", on_off(is_word(e->calls, "ibv_wr"))},
+		{" ibv_wr* API     : ", "ibv_wr_API", on_off(e->calls && !strcmp(e->calls, "ibv_wr"))},
 		{"\t\tUsing DDP      : ", NULL, "OFF"},
 		{" TX depth        : ", "TX_depth", .number = e->tx_depth, .absent = !sends},
 		{" Post List       : ", "Post_List", .number = x->post_list,
