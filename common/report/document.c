@@ -16,7 +16,8 @@
 
 #define PERFTEST_JSON "perftest_out.json"
 
-void document_unread(int errnum, struct fault *f)
+/* Add the cause if nobody reads the output. */
+static void add_unread(int errnum, struct fault *f)
 {
 	if (errnum == EINTR)
 		fault_cause(f, "It was not read until a signal came");
@@ -24,10 +25,21 @@ void document_unread(int errnum, struct fault *f)
 		fault_cause(f, "It is not read, and other clients must not wait for that");
 }
 
+int document_stdout_refused(enum fault_code code, int errnum, struct fault *f)
+{
+	fault_raise(f, code, errnum, "writing to stdout");
+	if (errnum == EBADF)
+		fault_cause(f, "stdout is closed");
+	if (errnum == ENOSPC)
+		fault_fix(f, "free some space there, or send stdout elsewhere");
+	add_unread(errnum, f);
+	return -1;
+}
+
 int document_refused(const char *file, int errnum, struct fault *f)
 {
 	fault_raise(f, FAULT_LOCAL, errnum, "writing %s", file);
-	document_unread(errnum, f);
+	add_unread(errnum, f);
 	if (errnum == EINTR || errnum == EAGAIN)
 		return fault_fix(f, "start its reader first");
 	if (errnum == EFBIG)

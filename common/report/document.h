@@ -45,9 +45,9 @@ int document_save(const char *file, bool add, const json_t *d, struct fault *f);
 /* True if FILE ends within a line: its writer was killed, or the file system was full. */
 bool document_is_cut(const char *file);
 
-/* Raise the fault for a FILE that cannot be written; and add its cause if nobody reads it. */
+/* Raise the fault for a FILE that cannot be written; and for stdout, which has CODE. Returns -1. */
 int document_refused(const char *file, int errnum, struct fault *f);
-void document_unread(int errnum, struct fault *f);
+int document_stdout_refused(enum fault_code code, int errnum, struct fault *f);
 
 /* True if a reader shows RESULT of DOCUMENT: of repeated runs only the median one. */
 bool document_shows(const json_t *document, const json_t *result);

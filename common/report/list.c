@@ -94,16 +94,12 @@ static void print_gids(FILE *out, const struct hca_port *p)
 int list_finish(FILE *out, const char *program)
 {
 	struct fault f = {0};
-
 	int why = outlet_flush(out);
 
 	if (!why)
 		return 0;
 	fault_phase(&f, PHASE_WRITE);
-	fault_raise(&f, FAULT_LOCAL, why, "writing to stdout");
-	if (why == ENOSPC)
-		fault_fix(&f, "free some space there, or send stdout elsewhere");
-	document_unread(why, &f);
+	document_stdout_refused(FAULT_LOCAL, why, &f);
 	fault_print(&f, program, stderr);
 	return fault_exit_status(&f);
 }

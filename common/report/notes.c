@@ -67,8 +67,8 @@ const char *report_outcome(const struct report *r, char *buf, size_t size)
 		text_add(buf, size, " (%s)", unit_rate(true, last->bandwidth_gbps).text);
 	if (r->about.options->sweep.axes && r->run.rows > 1)
 		text_add(buf, size, ", the last of %zu rows", r->run.rows);
-	else if (r->run.sizes > 1)
-		text_add(buf, size, ", the last of %zu sizes", r->run.sizes);
+	else if (r->notes.enough.sizes > 1)
+		text_add(buf, size, ", the last of %u sizes", r->notes.enough.sizes);
 	return buf;
 }
 

@@ -196,14 +196,6 @@ int report_check_room(const struct report *r, struct fault *f)
 			   REPORT_ROWS_MAX);
 }
 
-/* Count a row with messages of BYTES. */
-static void count_row(struct report *r, uint64_t bytes)
-{
-	r->run.rows++;
-	r->run.sizes += bytes != r->run.row_bytes;
-	r->run.row_bytes = bytes;
-}
-
 void report_result(struct report *r, const struct result *result)
 {
 	progress_wipe(r);
@@ -219,8 +211,7 @@ void report_result(struct report *r, const struct result *result)
 		r->form->close(r); /* it was the only row */
 	for (size_t i = 0; i < result->rows; i++)
 		notes_worst(r, &result->row[i]);
-	if (result->main)
-		count_row(r, result->main->record->message_bytes);
+	r->run.rows += result->main != NULL;
 	if (result->main && document_keeps(r->about.options))
 		json_array_append_new(r->run.results, varied_json(r, json_result(result)));
 }
@@ -299,13 +290,7 @@ int report_close(struct report *r, const struct fault *problem, bool interrupted
 	if (why == EPIPE && !fault_is(f))
 		f->signal = SIGPIPE;
 	if (why)
-		rc = fault_raise(f, why == EPIPE ? FAULT_INTERRUPTED : FAULT_LOCAL, why,
-				 "writing to stdout");
-	if (why == EBADF)
-		fault_cause(f, "stdout is closed");
-	if (why == ENOSPC)
-		fault_fix(f, "free some space there, or send stdout elsewhere");
-	document_unread(why, f);
+		rc = document_stdout_refused(why == EPIPE ? FAULT_INTERRUPTED : FAULT_LOCAL, why, f);
 	forget_report(r);
 	memset(r, 0, sizeof(*r));
 	return rc;

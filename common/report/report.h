@@ -34,8 +34,7 @@ struct report_effective {
 /* The data of one run of one client for its document. */
 struct report_run {
 	char started[CLOCK_UTC_BYTES];
-	size_t rows, sizes; /* results so far; changes of the message size among them */
-	uint64_t row_bytes; /* message size of the latest */
+	size_t rows; /* results so far */
 	/* for the document only: empty if there is none */
 	json_t *results, *summaries, *points; /* arrays: one per repeated size, per experiment */
 	json_t *ends;                         /* object with client and server */

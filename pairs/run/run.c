@@ -124,10 +124,8 @@ static int run_all(struct run *r)
 		;
 	for (unsigned i = 0; i < r->players.rails; i++)
 		run_say_done(r, i);
-	if (!fault_is(&r->fault) && r->deaf) {
-		fault_raise(&r->fault, FAULT_LOCAL, r->deaf, "writing to standard output");
-		document_unread(r->deaf, &r->fault);
-	}
+	if (!fault_is(&r->fault) && r->deaf)
+		document_stdout_refused(FAULT_LOCAL, r->deaf, &r->fault);
 	if (fault_is(&r->fault))
 		return pairs_failed(&r->fault);
 	return r->stop.signal ? FAULT_INTERRUPTED + r->stop.signal : 0;

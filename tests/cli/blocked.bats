@@ -294,6 +294,6 @@ serves() {
 	until_blocked run
 	told run
 	ended run 1
-	says run.err 'writing to standard output: ' 'It was not read until a signal came'
+	says run.err 'writing to stdout: ' 'It was not read until a signal came'
 	exec {full}>&-
 }
