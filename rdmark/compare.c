@@ -18,7 +18,7 @@
 
 struct compare {
 	double within; /* percent; NaN: not given */
-	bool json;
+	uint64_t json;
 	struct figures figures;
 	size_t answers[COMPARE_ANSWERS];
 };
@@ -214,7 +214,7 @@ static void conclude(const struct compare *k, struct fault *f)
 static const struct option_row options[] = {
 	COMMAND_OPTION(compare, within, "within", "PERCENT", COMMAND_PERCENT, 1e6,
 		       "what may be worse; without it any change is shown"),
-	COMMAND_OPTION(compare, json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document"),
+	COMMAND_OPTION(compare, json, "json", NULL, OPTION_FLAG, 0, "print a JSON document"),
 	{.name = NULL},
 };
 

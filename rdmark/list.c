@@ -164,14 +164,15 @@ static int print_json(const struct host *h, struct fault *f)
 int list_command(char **argv)
 {
 	static const struct option_row options[] = {
-		{"json", 0, COMMAND_FLAG, .help = "print a JSON document"},
+		{"json", 0, OPTION_FLAG, .help = "print a JSON document"},
 		{.name = NULL},
 	};
 	static const struct command list = {
 		.name = "rdmark list", .synopsis = "[--json]", .options = options};
 	struct host h = {.gpus = 0};
 	struct fault f = {0};
-	bool json = false, marked = false;
+	uint64_t json = 0;
+	bool marked = false;
 	int status, written;
 	char **rest;
 

@@ -26,7 +26,7 @@
 #define LONG_S 5 /* what takes longer is announced */
 
 struct self_options {
-	bool json;
+	uint64_t json;
 	const char *device;
 };
 
@@ -220,8 +220,8 @@ static void release(struct self *s)
 int self_command(char **argv)
 {
 	static const struct option_row options[] = {
-		{"json", 0, COMMAND_FLAG, .help = "print a JSON document"},
-		{"ib-dev", 'd', COMMAND_TEXT, .field = offsetof(struct self_options, device),
+		{"json", 0, OPTION_FLAG, .help = "print a JSON document"},
+		{"ib-dev", 'd', OPTION_TEXT, .field = offsetof(struct self_options, device),
 		 .value = "DEV", .help = "only the ports of this device (-d)"},
 		{.name = NULL},
 	};

@@ -12,39 +12,24 @@
 
 int command_store(const struct option_row *row, const char *value, void *into, struct fault *f)
 {
-	void *to = (char *)into + row->field;
-	bool bad = false;
+	bool rate = row->kind == COMMAND_RATE, bad;
+	double *to = (double *)(void *)((char *)into + row->field);
+	char name[64];
 
-	switch (row->kind) {
-	default:
-		*(bool *)to = true;
-		break;
-	case COMMAND_TEXT:
-		*(const char **)to = value;
-		return options_check_text(row, value, f);
-	case COMMAND_COUNT:
-		bad = units_parse_u64(value, to) || *(uint64_t *)to > row->max;
-		break;
-	case COMMAND_TIME:
-		bad = units_parse_seconds(value, to) || !*(uint64_t *)to;
-		break;
-	case COMMAND_SECONDS:
-	case COMMAND_PERCENT:
-		bad = units_parse_decimal(value, to) || *(double *)to > (double)row->max;
-		break;
-	case COMMAND_RATE:
-		bad = units_parse_rate(value, to) || !(*(double *)to > 0);
-		*(double *)to /= 1e9;
-		break;
-	}
+	if (row->kind < COMMAND_SECONDS)
+		return options_store(row, value, into, f);
+	if (rate)
+		bad = units_parse_rate(value, to) || !(*to > 0);
+	else
+		bad = units_parse_decimal(value, to) || *to > (double)row->max;
+	if (rate)
+		*to /= 1e9;
 	if (!bad)
 		return 0;
-	fault_raise(f, FAULT_USAGE, 0, "--%s: invalid value '%.64s'", row->name, value);
-	if (row->kind == COMMAND_COUNT || row->kind == COMMAND_SECONDS)
+	options_invalid(options_name(row, name, sizeof(name)), value, f);
+	if (row->kind == COMMAND_SECONDS)
 		return fault_fix(f, "give a number up to %" PRIu64, row->max);
-	return fault_fix(f, row->kind == COMMAND_TIME   ? "give a time, such as 90 or 5m"
-			    : row->kind == COMMAND_RATE ? "give Gb/s, such as 380"
-							: "give a percentage, such as 5");
+	return fault_fix(f, rate ? "give Gb/s, such as 380" : "give a percentage, such as 5");
 }
 
 int command_refuse(const struct command *c, const char *text, struct fault *f)

@@ -11,10 +11,14 @@
 #include "base/fault.h"
 #include "cli/options.h"
 
-/* A row: MOST is the most of a number, which begins at 0, or of bytes; HELP NULL: not shown. */
-#define COMMAND_OPTION(type, member, name, value, kind, most, help)                      \
-	{                                                                                \
-		name, 0, kind, SCOPE_LOCAL, offsetof(struct type, member), 0, most, value, help \
+/*
+ * A row: MOST is the most of a number, which begins at 0, or of bytes; a time is more than 0 and
+ * has no other most. HELP NULL: not shown.
+ */
+#define COMMAND_OPTION(type, member, name, value, kind, most, help)                                \
+	{                                                                                          \
+		name, 0, kind, SCOPE_LOCAL, offsetof(struct type, member), kind == OPTION_SECONDS, \
+			kind == OPTION_SECONDS ? OPTIONS_TIME_MAX_NS : (most), value, help         \
 	}
 
 struct command {

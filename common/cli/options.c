@@ -88,36 +88,19 @@ static int apply_count(struct options *o, const struct option_row *row, const ch
 static int apply_option(struct options *o, const struct option_row *row, const char *text,
 			struct fault *f)
 {
+	bool several;
+
 	if (!options_applies(row, o->traits))
 		return is_default_value(o, row, text) ? 0 : options_refuse(o, row, f);
-	switch (row->kind) {
-	case OPTION_INDEX:
-		return options_parse_value(row, text ? text : row->bare, options_number(o, row), f);
-	case OPTION_FLAG:
-		*options_number(o, row) = 1;
-		return 0;
-	case OPTION_TEXT:
-	case OPTION_FILE:
-		if (text && options_check_text(row, text, f))
-			return -1;
-		*(const char **)((char *)o + row->field) = text ? text : "-";
-		return 0;
-	case OPTION_LIST:
-		sweep_forget(&o->sweep, row);
-		if (options_check_text(row, text, f))
-			return -1;
-		*(struct option_list *)((char *)o + row->field) = (struct option_list){.list = text};
-		return sweep_is(row, text) ? sweep_add(&o->sweep, row, text, f) : 0;
-	default:
-		if (row->dealt)
-			return apply_labels(o, row, text, f);
-		if (row->counted)
-			return apply_count(o, row, text, f);
-		if (sweep_is(row, text))
-			return sweep_add(&o->sweep, row, text, f);
-		sweep_forget(&o->sweep, row);
-		return options_parse_value(row, text, options_number(o, row), f);
-	}
+	if (row->dealt)
+		return apply_labels(o, row, text, f);
+	if (row->counted)
+		return apply_count(o, row, text, f);
+	sweep_forget(&o->sweep, row);
+	several = sweep_is(row, text);
+	if ((!several || row->kind == OPTION_LIST) && options_store(row, text, o, f))
+		return -1;
+	return several ? sweep_add(&o->sweep, row, text, f) : 0;
 }
 
 static bool is_number(const char *text)
@@ -214,8 +197,6 @@ static const struct option_row *next_row(const struct option_row *rows, struct o
 		return NULL;
 	size = strcspn(word + 2, "=");
 	row = options_match(rows, word + 2, size);
-	if (row && row->kind == COMMAND_FLAG && word[2 + size])
-		return NULL;
 	w->next += row != NULL;
 	*value = word[2 + size] ? word + 2 + size + 1 : NULL;
 	return row;
@@ -232,7 +213,7 @@ int options_next(const struct option_row *rows, struct option_words *w,
 	*row = next_row(rows, w, value);
 	if (!*row)
 		return 0;
-	flag = (*row)->kind == OPTION_FLAG || (*row)->kind == COMMAND_FLAG;
+	flag = (*row)->kind == OPTION_FLAG;
 	index = (*row)->kind == OPTION_INDEX;
 	if (*value && flag) {
 		*row = options_resolve_alias(*row, &alias);

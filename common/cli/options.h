@@ -29,14 +29,10 @@ enum option_kind {
 	OPTION_LIST,    /* struct option_list: one text, or several with commas between them */
 	OPTION_NODE,    /* int64_t in a uint64_t: auto, none or a number */
 	OPTION_INDEX,   /* uint64_t, the value is optional: `bare`; it may be a separate word */
-	/* of a command that is no test (cli/command.h) */
-	COMMAND_FLAG,    /* bool */
-	COMMAND_TEXT,    /* const char * */
-	COMMAND_COUNT,   /* uint64_t */
-	COMMAND_TIME,    /* uint64_t, in ns; more than 0 */
-	COMMAND_SECONDS, /* double */
-	COMMAND_RATE,    /* double, in Gb/s; more than 0 */
-	COMMAND_PERCENT, /* double */
+	/* doubles, of a command that is no test (cli/command.h) */
+	COMMAND_SECONDS,
+	COMMAND_PERCENT,
+	COMMAND_RATE, /* in Gb/s; more than 0 */
 };
 
 /* Properties of a test and of a run, which decide its options. */
@@ -105,6 +101,7 @@ struct option_row {
 	unsigned idle;        /* it is ignored, with a note, in tests and runs of this */
 	const char *bare;     /* OPTION_INDEX: the value if none is given */
 	bool own;             /* documents of other tests do not have it either */
+	bool power_of_two;    /* so is a number */
 	bool whole;           /* the name cannot be shortened */
 	bool dealt;           /* several values do not make a sweep: the QPs have them in turn */
 	bool counted;         /* N makes a sweep, 1 to N: the slowest axis */
@@ -325,6 +322,12 @@ int options_check(const struct options *o, unsigned run, struct fault *f);
 
 /* Refuse TEXT if it is empty; where ROW has a most of bytes, also if it is longer or no plain text. */
 int options_check_text(const struct option_row *row, const char *text, struct fault *f);
+
+/*
+ * Store TEXT (NULL: none) as the value of ROW in the struct INTO, whose offset ROW has; of all kinds
+ * but a command's doubles. Returns 0, or -1 with FAULT_USAGE.
+ */
+int options_store(const struct option_row *row, const char *text, void *into, struct fault *f);
 
 /* Parse TEXT into *VALUE, in the range of ROW; numeric kinds only. Raises FAULT_USAGE. */
 int options_parse_value(const struct option_row *row, const char *text, uint64_t *value,

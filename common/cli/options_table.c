@@ -97,7 +97,7 @@ static const struct option_row table[] = {
 	EXPERIMENT(QUEUES, "cq-mod", 'Q', NUMBER, cq_mod, 1, 65536, "N",
 		"one completion per N work requests; at most a quarter of the send queue", NO_LAT),
 	EXPERIMENT(PATH, "mtu", 'm', NUMBER, mtu_bytes, 256, 4096, "BYTES",
-		"path MTU: 256, 512, 1024, 2048 or 4096", OF_PATH, CONNS),
+		"path MTU: 256, 512, 1024, 2048 or 4096", OF_PATH, CONNS, .power_of_two = true),
 	EXPERIMENT(QUEUES, "inline_size", 'I', NUMBER, inline_bytes, 0, 65536, "BYTES",
 		"send messages up to this size inline", .never = FETCHING),
 	EXPERIMENT(PATH, "connection", 'c', CHOICE, connection, 0,

@@ -109,9 +109,7 @@ bool options_in_range(const struct option_row *row, uint64_t v)
 {
 	if (row->kind == OPTION_NODE && (int64_t)v < 0)
 		return true;
-	if (OPTION_IS(row, experiment.mtu_bytes) && (v & (v - 1)))
-		return false;
-	return v >= row->min && v <= row->max;
+	return v >= row->min && v <= row->max && !(row->power_of_two && (v & (v - 1)));
 }
 
 int options_invalid(const char *name, const char *text, struct fault *f)
@@ -131,9 +129,9 @@ static int advise_valid_values(const struct option_row *row, struct fault *f)
 	bool has = row->kind < sizeof(kinds) / sizeof(kinds[0]) && kinds[row->kind].what;
 	char low[32], high[32];
 
-	if (OPTION_IS(row, experiment.mtu_bytes))
+	if (row->power_of_two)
 		return fault_fix(f, "give 256, 512, 1024, 2048 or 4096");
-	if (OPTION_IS(row, output.ignored) || OPTION_IS(row, output.ignored_ns))
+	if (row->group == GROUP_IGNORED)
 		return fault_fix(f, "remove it: rdmark does not need it");
 	switch (row->kind) {
 	case OPTION_CHOICE:
@@ -162,11 +160,32 @@ int options_parse_value(const struct option_row *row, const char *text, uint64_t
 		*value = v;
 		return 0;
 	}
-	if (OPTION_IS(row, experiment.connection) && strcmp(text, "DC") == 0)
+	if (row->kind == OPTION_CHOICE && OPTION_IS(row, experiment.connection) &&
+	    strcmp(text, "DC") == 0)
 		fault_raise(f, FAULT_UNAVAILABLE, 0, "transport %s is not supported", text);
 	else
 		options_invalid(options_name(row, name, sizeof(name)), text, f);
 	return advise_valid_values(row, f);
+}
+
+int options_store(const struct option_row *row, const char *text, void *into, struct fault *f)
+{
+	void *to = (char *)into + row->field;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(uint64_t *)to = 1;
+		return 0;
+	case OPTION_TEXT:
+	case OPTION_FILE:
+		*(const char **)to = text ? text : "-";
+		return text ? options_check_text(row, text, f) : 0;
+	case OPTION_LIST:
+		*(struct option_list *)to = (struct option_list){.list = text};
+		return options_check_text(row, text, f);
+	default:
+		return options_parse_value(row, text ? text : row->bare, to, f);
+	}
 }
 
 const char *options_format_value(const struct option_row *row, uint64_t value, char *buf,

@@ -13,7 +13,8 @@ bool sweep_is(const struct option_row *row, const char *text)
 {
 	if (row->kind == OPTION_LIST) /* a PCI address has colons */
 		return strchr(text, ',');
-	return row->scope == SCOPE_EXPERIMENT && row->kind != OPTION_FLAG && strpbrk(text, ",:");
+	return row->scope == SCOPE_EXPERIMENT && row->kind != OPTION_FLAG &&
+	       row->kind != OPTION_INDEX && strpbrk(text, ",:");
 }
 
 static bool has_ranges(const struct option_row *row)

@@ -18,7 +18,7 @@
 struct judge {
 	const char *groups, *hosts, *baseline, *suspects, *plan, *matrix;
 	double expect; /* Gb/s; 0: not given */
-	bool json;
+	uint64_t json;
 	char **files;
 	struct hosts known; /* of --hosts */
 	struct groups group;
@@ -28,20 +28,20 @@ struct judge {
 #define OPTION(...) COMMAND_OPTION(judge, __VA_ARGS__)
 
 static const struct option_row options[] = {
-	OPTION(groups, "groups", "FILE", COMMAND_TEXT, 0,
+	OPTION(groups, "groups", "FILE", OPTION_TEXT, 0,
 	       "lines \"GROUP HOST...\": which hosts share a switch or a rack"),
-	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	OPTION(hosts, "hosts", "LIST", OPTION_TEXT, 0,
 	       "use only lines of these hosts: n[1-4], or a file"),
-	OPTION(baseline, "baseline", "FILE", COMMAND_TEXT, 0,
+	OPTION(baseline, "baseline", "FILE", OPTION_TEXT, 0,
 	       "an earlier run, to compare each node with"),
 	OPTION(expect, "expect", "GBPS", COMMAND_RATE, 0, "what each pair must reach"),
-	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
+	OPTION(suspects, "suspects", "FILE", OPTION_TEXT, 0,
 	       "write who is lost or slow by the test, a host a line"),
-	OPTION(plan, "plan", "FILE", COMMAND_TEXT, 0,
+	OPTION(plan, "plan", "FILE", OPTION_TEXT, 0,
 	       "write what to measure next, for `run --plan FILE`"),
-	OPTION(matrix, "matrix", "FILE", COMMAND_TEXT, 0,
+	OPTION(matrix, "matrix", "FILE", OPTION_TEXT, 0,
 	       "write all figures as CSV: rows send, columns receive"),
-	OPTION(json, "json", NULL, COMMAND_FLAG, 0, "print a JSON document in place of the report"),
+	OPTION(json, "json", NULL, OPTION_FLAG, 0, "print a JSON document in place of the report"),
 	{.name = NULL},
 };
 

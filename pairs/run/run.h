@@ -30,7 +30,7 @@ struct run_asked {
 	double start_s; /* since 1970; 0: not given */
 	uint64_t slot_ns;
 	uint64_t for_ns; /* how long the rounds may last; 0: all of the schedule */
-	bool one_way, dry_run;
+	uint64_t one_way, dry_run;
 	const char *auth, *title; /* TITLE: what this run is; NULL: not given */
 	char **program; /* what follows --, ended by NULL */
 };

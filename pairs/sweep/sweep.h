@@ -28,8 +28,8 @@ struct node_sweep {
 	double start_in_s;
 	uint64_t test_for_ns; /* what is left of it */
 	const char *judged;  /* of judge: the last value; all go to it as words */
-	bool once;           /* no plan is measured */
-	bool dry_run;
+	uint64_t once;       /* 1: no plan is measured */
+	uint64_t dry_run;
 	struct words run, program, judge; /* of the user: options of run, "--" and what follows */
 	struct launch launch;
 	struct hosts known; /* n 0: only the launcher knows the hosts */

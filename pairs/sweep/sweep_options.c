@@ -19,27 +19,27 @@
 
 /* Some are of run: what is in their files travels to the hosts. */
 static const struct option_row options[] = {
-	OPTION(launcher, "launch", "LAUNCHER", COMMAND_TEXT, 0,
+	OPTION(launcher, "launch", "LAUNCHER", OPTION_TEXT, 0,
 	       "srun, mpirun, clush or pdsh, with options of its own; or ssh"),
-	OPTION(hosts, "hosts", "LIST", COMMAND_TEXT, 0,
+	OPTION(hosts, "hosts", "LIST", OPTION_TEXT, 0,
 	       "a,b[1-9], or a file of lines: NAME [ADDRESS[:PORT]]"),
-	OPTION(passed, "auth", "METHOD", COMMAND_TEXT, 0,
+	OPTION(passed, "auth", "METHOD", OPTION_TEXT, 0,
 	       "how both ends prove who they are: key:FILE or none"),
-	OPTION(schedule, "schedule", "NAME", COMMAND_TEXT, 0,
+	OPTION(schedule, "schedule", "NAME", OPTION_TEXT, 0,
 	       "which pairs: quick, full, and others of run"),
-	OPTION(dry_run, "dry-run", NULL, COMMAND_FLAG, 0,
+	OPTION(dry_run, "dry-run", NULL, OPTION_FLAG, 0,
 	       "print the number of pairs and the time; measure none"),
-	OPTION(output, "output", "FILE", COMMAND_TEXT, 0,
+	OPTION(output, "output", "FILE", OPTION_TEXT, 0,
 	       "write the lines of all runs (pairs.jsonl); must not exist"),
-	OPTION(suspects, "suspects", "FILE", COMMAND_TEXT, 0,
+	OPTION(suspects, "suspects", "FILE", OPTION_TEXT, 0,
 	       "write the suspects, a host a line (suspects.txt)"),
-	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "do not screen and test with few pairs at a time"),
-	OPTION(test_for_ns, "test-for", "S", COMMAND_TIME, 0,
+	OPTION(once, "once", NULL, OPTION_FLAG, 0, "do not screen and test with few pairs at a time"),
+	OPTION(test_for_ns, "test-for", "S", OPTION_SECONDS, 0,
 	       "do that for S seconds at most (5m)"),
 	OPTION(start_in_s, "start-in", "S", COMMAND_SECONDS, 86400,
 	       "the first slot begins S seconds after the launcher (5)"),
-	OPTION(start, "start", "EPOCH", COMMAND_TEXT, 0, NULL), /* these are refused */
-	OPTION(start, "plan", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(start, "start", "EPOCH", OPTION_TEXT, 0, NULL), /* these are refused */
+	OPTION(start, "plan", "FILE", OPTION_TEXT, 0, NULL),
 	{.name = NULL},
 };
 
@@ -57,10 +57,10 @@ static const struct command sweep = {
 
 /* Options of judge. */
 static const struct option_row judge_options[] = {
-	OPTION(judged, "groups", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged, "baseline", "FILE", COMMAND_TEXT, 0, NULL),
-	OPTION(judged, "expect", "GBPS", COMMAND_TEXT, 0, NULL),
-	OPTION(judged, "matrix", "FILE", COMMAND_TEXT, 0, NULL),
+	OPTION(judged, "groups", "FILE", OPTION_TEXT, 0, NULL),
+	OPTION(judged, "baseline", "FILE", OPTION_TEXT, 0, NULL),
+	OPTION(judged, "expect", "GBPS", OPTION_TEXT, 0, NULL),
+	OPTION(judged, "matrix", "FILE", OPTION_TEXT, 0, NULL),
 	{.name = NULL},
 };
 

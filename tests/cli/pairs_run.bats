@@ -23,7 +23,7 @@ refused() {
 
 @test "what is missing or makes no sense is refused, with the reason" {
 	refused '--start is missing'
-	refused "--start: invalid value 'soon'" --start soon
+	refused "invalid value 'soon' for --start" --start soon
 	refused 'is years away' --start 5 --hosts hosts --self a --auth none
 	refused 's from now' --start $((EPOCHSECONDS + 200000)) --hosts hosts --self a --auth none
 	refused 'was over' --start $((EPOCHSECONDS - 200)) --hosts hosts --self a --auth none
@@ -37,8 +37,8 @@ refused() {
 	refused 'is none of the 2 hosts' --start "$later" --hosts hosts --self c
 	refused "'--bogus' is not an option" --bogus
 	refused '--slot needs a value' --slot
-	refused "'--one-way=1' is not an option" --one-way=1
-	refused "--port: invalid value '65536'" --port 65536
+	refused 'option --one-way takes no value. Fix: give --one-way alone' --one-way=1
+	refused "invalid value '65536' for --port" --port 65536
 	refused '--schedule fast' --start "$later" --hosts hosts --self a --schedule fast
 	refused '--hosts nowhere is neither a list' --start "$later" --hosts nowhere
 	refused "'ls' is no program that measures" --start "$later" -- ls

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 
 struct given {
-	bool once;
+	uint64_t once;
 	const char *file;
 	uint64_t count, time_ns;
 	double gbps;
@@ -18,10 +18,10 @@ struct given {
 #define OPTION(...) COMMAND_OPTION(given, __VA_ARGS__)
 
 static const struct option_row options[] = {
-	OPTION(once, "once", NULL, COMMAND_FLAG, 0, "once"),
-	OPTION(file, "file", "FILE", COMMAND_TEXT, 0, "a file"),
-	OPTION(count, "count", "N", COMMAND_COUNT, 10, "how many"),
-	OPTION(time_ns, "again-for", "S", COMMAND_TIME, 0, "how long"),
+	OPTION(once, "once", NULL, OPTION_FLAG, 0, "once"),
+	OPTION(file, "file", "FILE", OPTION_TEXT, 0, "a file"),
+	OPTION(count, "count", "N", OPTION_NUMBER, 10, "how many"),
+	OPTION(time_ns, "again-for", "S", OPTION_SECONDS, 0, "how long"),
 	OPTION(gbps, "again-at", "GBPS", COMMAND_RATE, 0, "how fast"),
 	{.name = NULL},
 };
@@ -71,12 +71,12 @@ static void what_is_none_is_refused(void **state)
 	static const char *const wrong[][2] = {
 		{"--onse", "did you mean --once?"},
 		{"--file", "--file=FILE"},
-		{"--count 11", "up to 10"},
-		{"--count -1", "up to 10"},
+		{"--count 11", "from 0 to 10"},
+		{"--count -1", "from 0 to 10"},
 		{"--again 5", "--again-for, --again-at"},
-		{"--again-for 0", "5m"},
+		{"--again-for 0", "such as 10, 2.5, 500ms or 1m"},
 		{"--again-at 0", "380"},
-		{"--once=1", "--once"},
+		{"--once=1", "give --once alone"},
 		{"word", "--help"},
 		{"w", "--help"},
 		{"onse", "did you mean --once?"},
