@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "finding/finding.h"
@@ -14,11 +13,9 @@
 struct quality quality_unknown(void)
 {
 	struct quality q;
-	double value[VALUES];
 
 	for (size_t i = 0; i < VALUES; i++)
-		value[i] = NAN;
-	memcpy(&q, value, sizeof(q));
+		((double *)&q)[i] = NAN;
 	q.observed_s = 0;
 	return q;
 }
@@ -26,7 +23,6 @@ struct quality quality_unknown(void)
 /* fmin() and fmax() ignore a NaN. */
 void quality_add(struct quality *sum, const struct quality *by)
 {
-	double worse[VALUES], value[VALUES];
 	double on_cpu = fmin(sum->on_cpu_percent, by->on_cpu_percent);
 	double overlap = fmin(sum->overlap_percent, by->overlap_percent);
 
@@ -36,11 +32,8 @@ void quality_add(struct quality *sum, const struct quality *by)
 		*sum = *by;
 		return;
 	}
-	memcpy(worse, sum, sizeof(worse));
-	memcpy(value, by, sizeof(value));
 	for (size_t i = 0; i < VALUES; i++)
-		worse[i] = fmax(worse[i], value[i]);
-	memcpy(sum, worse, sizeof(*sum));
+		((double *)sum)[i] = fmax(((double *)sum)[i], ((const double *)by)[i]);
 	sum->on_cpu_percent = on_cpu;
 	sum->overlap_percent = overlap;
 }
