@@ -25,13 +25,10 @@
 
 #define LONG_S 5 /* what takes longer is announced */
 
-struct self_options {
-	uint64_t json;
-	const char *device;
-};
-
 /* What a run has while it goes on. */
 struct running {
+	uint64_t json;
+	const char *device; /* NULL: any */
 	struct stop stop;
 	struct streams streams;
 	struct fault fault;
@@ -220,8 +217,9 @@ static void release(struct self *s)
 int self_command(char **argv)
 {
 	static const struct option_row options[] = {
-		{"json", 0, OPTION_FLAG, .help = "print a JSON document"},
-		{"ib-dev", 'd', OPTION_TEXT, .field = offsetof(struct self_options, device),
+		{"json", 0, OPTION_FLAG, .field = offsetof(struct running, json),
+		 .help = "print a JSON document"},
+		{"ib-dev", 'd', OPTION_TEXT, .field = offsetof(struct running, device),
 		 .value = "DEV", .help = "only the ports of this device (-d)"},
 		{.name = NULL},
 	};
@@ -235,18 +233,17 @@ int self_command(char **argv)
 		.more = "Exit status: 0 none is slow, 6 one is slow, 77 none could be measured.\n"
 			"See rdmark(1).\n"};
 	struct running r = {.stop = {.fd = -1}};
-	struct self_options o = {0};
 	struct self s = {0};
 	char **rest;
-	int status = command_read(&self, &o, argv + 2, &rest, &r.fault);
+	int status = command_read(&self, &r, argv + 2, &rest, &r.fault);
 
 	if (status)
 		return status < 0 ? rdmark_failed(&r.fault) : list_finish(stdout, RDMARK);
 	hwtree_prepare();
-	if (look_at_host(&s, o.device, &r.fault) == 0 && stop_init(&r.stop, &r.fault) == 0) {
+	if (look_at_host(&s, r.device, &r.fault) == 0 && stop_init(&r.stop, &r.fault) == 0) {
 		streams_open(&r.streams, &r.stop);
 		if (measure(&s, &r) == 0)
-			status = conclude(&s, o.json, &r.fault);
+			status = conclude(&s, r.json, &r.fault);
 	}
 	if (fault_is(&r.fault))
 		status = rdmark_failed(&r.fault);
