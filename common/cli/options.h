@@ -4,7 +4,7 @@
  * the comparison of both ends all follow from it.
  *
  * A row is an option. Its scope: the client decides SCOPE_EXPERIMENT, SCOPE_LOCAL is for this end
- * only, SCOPE_OUTPUT is how results are shown.
+ * only.
  */
 #pragma once
 
@@ -56,7 +56,6 @@ enum option_trait {
 enum option_scope {
 	SCOPE_EXPERIMENT,
 	SCOPE_LOCAL,
-	SCOPE_OUTPUT,
 	SCOPE_ALIAS /* another name of an option; not in the help, which has the NAME or NAME=VALUE
 		       that it stands for */
 };

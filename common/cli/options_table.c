@@ -20,7 +20,7 @@
 #define LOCAL(place, name, letter, kind, field, ...) \
 	ROW(LOCAL, L(field), place, name, letter, kind, __VA_ARGS__)
 #define OUTPUT(place, name, letter, kind, field, ...) \
-	ROW(OUTPUT, O(field), place, name, letter, kind, __VA_ARGS__)
+	ROW(LOCAL, O(field), place, name, letter, kind, __VA_ARGS__)
 #define EXPERIMENT_FLAG(place, name, letter, field, ...) \
 	EXPERIMENT(place, name, letter, FLAG, field, 0, 1, NULL, __VA_ARGS__)
 #define LOCAL_FLAG(place, name, letter, field, ...) \

@@ -82,7 +82,7 @@ static void every_row_is_sound(void **state)
 		assert_true(table[i].name[0] && table[i].help && table[i].help[0]);
 		assert_true(table[i].min <= table[i].max);
 		/* --dscp is told to the peer as --tos */
-		if (table[i].scope <= SCOPE_OUTPUT && strcmp(table[i].name, "dscp") != 0)
+		if (table[i].scope <= SCOPE_LOCAL && strcmp(table[i].name, "dscp") != 0)
 			assert_int_equal(table[i].group < GROUP_DEVICE,
 					 table[i].scope == SCOPE_EXPERIMENT);
 		for (size_t k = 0; k < i; k++) {
