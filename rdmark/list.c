@@ -7,7 +7,9 @@
 
 #include "base/phase.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "base/units.h"
+#include "explain/before.h"
 #include "memory/gpu.h"
 #include "host/hwtree.h"
 #include "host/path.h"
@@ -18,6 +20,10 @@
 #include "report/document.h"
 #include "report/list.h"
 #include "verbs/hca.h"
+#include "verbs/reach.h"
+
+#define COLUMNS   80
+#define MORE_ROOM 12 /* for " and N more" */
 
 struct host {
 	struct hca_list ports;
@@ -63,6 +69,109 @@ static struct path path_of(const struct host *h, const struct hca_port *p,
 	if (h->tree)
 		path_find(h->tree, p->place.pci, gpu->pci, &path);
 	return path;
+}
+
+static void print_port(const struct hca_port *p)
+{
+	char rate[24] = "?", node[16] = "?", more[192];
+
+	if (hca_rate_gbps(p) > 0)
+		snprintf(rate, sizeof(rate), "%.4g", hca_rate_gbps(p));
+	if (p->place.numa_node >= 0)
+		snprintf(node, sizeof(node), "%d", p->place.numa_node);
+	printf("%-12s %4u %-6s %-10s %5s %4u %-15s %4s %s\n", p->device, p->port,
+		hca_state_name(p), list_link_name(p), rate,
+		hca_mtu_bytes(p->port_attr.active_mtu), p->netdev[0] ? p->netdev : "-", node,
+		p->place.pci[0] ? p->place.pci : "-");
+	topo_format_link(&p->place, more, sizeof(more));
+	if (p->attr.fw_ver[0])
+		text_add(more, sizeof(more), "%sfirmware %s", more[0] ? ", " : "", p->attr.fw_ver);
+	if (more[0])
+		printf("    %s\n", more);
+}
+
+/*
+ * Print "(!)" and the codes of the findings about P, one of LIST, that are more than notes.
+ * Counters are read once, so it takes no time, and does not see whether they grow. Returns false if
+ * there are none.
+ */
+static bool print_findings(const struct hca_port *p, const struct hca_list *list,
+			   const struct host_facts *host)
+{
+	struct findings found = {.count = 0};
+	char line[COLUMNS + 1] = "    (!)";
+	struct port_facts facts;
+	unsigned shown = 0, left = 0;
+
+	port_facts_read(&facts, p, list, host);
+	explain_port(&facts, &found);
+	for (size_t i = 0; i < found.count; i++) {
+		const char *name = finding_name(found.list[i].is.code);
+
+		if (found.list[i].is.level < FINDING_WARN)
+			continue;
+		if (left || strlen(line) + strlen(name) + 2 > COLUMNS - MORE_ROOM)
+			left++;
+		else
+			text_add(line, sizeof(line), "%s %s", shown++ ? "," : "", name);
+	}
+	if (left)
+		text_add(line, sizeof(line), " and %u more", left);
+	if (shown)
+		printf("%s\n", line);
+	return shown;
+}
+
+static void print_gids(const struct hca_port *p)
+{
+	char text[64], netdev[IF_NAMESIZE];
+
+	if (p->fabric == FABRIC_INFINIBAND)
+		printf("    LID 0x%x, subnet manager LID 0x%x\n", p->port_attr.lid,
+			p->port_attr.sm_lid);
+	for (size_t i = 0; i < p->gid_count; i++) {
+		const struct gid *g = &p->gids[i];
+
+		bool other = g->ifindex && if_indextoname(g->ifindex, netdev) &&
+			     strcmp(netdev, p->netdev) != 0; /* a VLAN's, for example */
+
+		printf("    GID %3d  %-18s  %s%s%s\n", g->index, gid_kind_name(g->kind),
+			gid_format(&g->raw, text, sizeof(text)), other ? " " : "",
+			other ? netdev : "");
+	}
+}
+
+/*
+ * Print LIST as a table, with "(!)" below the row of a port that has a finding of level warn or
+ * fault. Returns true if there is one.
+ */
+static bool print_ports(const struct hca_list *list)
+{
+	struct host_facts host;
+	bool marked = false;
+
+	host_facts_read(&host);
+	printf("%-12s %4s %-6s %-10s %5s %4s %-15s %4s %s\n", "device", "port", "state",
+		"link", "Gb/s", "MTU", "netdev", "NUMA", "PCI");
+	for (size_t i = 0; i < list->count; i++) {
+		const struct hca_port *p = &list->port[i];
+		bool unlisted = p->open_errno == REACH_NO_PROVIDER;
+		char why[128];
+
+		if (p->open_errno) {
+			fault_errno_text(p->open_errno, why, sizeof(why));
+			printf("%-12s    - %s%s\n", p->device,
+				unlisted
+					? "the kernel has it, but libibverbs has no provider for it"
+					: "cannot be opened: ",
+				unlisted ? "" : why);
+			continue;
+		}
+		print_port(p);
+		marked |= print_findings(p, list, &host);
+		print_gids(p);
+	}
+	return marked;
 }
 
 static void print_gpus(const struct host *h)
@@ -184,7 +293,7 @@ int list_command(char **argv)
 	if (json) {
 		print_json(&h, &f);
 	} else {
-		marked = h.ports.count && list_ports(stdout, &h.ports);
+		marked = h.ports.count && print_ports(&h.ports);
 		print_gpus(&h);
 	}
 	if (fault_is(&h.no_port))

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* list: `rdmark list` and `--check`: every RDMA device and port of this machine. */
+/* list: `--check`, and what it shares with `rdmark list`: each port of this machine, to stdout. */
 #pragma once
 
 #include <stdio.h>
 
 #include "cli/options.h"
 
-struct hca_list;
 struct hca_port;
-
-/*
- * Print LIST as a table to OUT, with "(!)" below the row of a port that has a finding of level warn
- * or fault. Returns true if there is one.
- */
-bool list_ports(FILE *out, const struct hca_list *list);
 
 /*
  * Check the host and each port of DEVICE (a name, netdev or PCI address; NULL: all). Print one line
