@@ -113,6 +113,29 @@ static void put_tested(struct report *r)
 		    open, open == 1 ? "" : "s");
 }
 
+/* The hosts that --suspects writes, as one word, which a scheduler's command takes. */
+static void put_drain(struct report *r)
+{
+	const struct judgement *j = r->j;
+	char hosts[900] = "";
+	unsigned left_out = 0;
+
+	for (uint32_t i = 0; i < j->e->hosts.count; i++) {
+		const char *name = j->e->hosts.text[i];
+
+		if (j->host[i] < HOST_SLOW)
+			continue;
+		if (strlen(hosts) + strlen(name) + 2 > sizeof(hosts))
+			left_out++;
+		else
+			text_add(hosts, sizeof(hosts), "%s%s", hosts[0] ? "," : "", name);
+	}
+	if (left_out)
+		put(r, 2, "drain: %s and %u more (--suspects FILE)", hosts, left_out);
+	else if (hosts[0])
+		put(r, 2, "drain: %s", hosts);
+}
+
 static void put_totals(struct report *r)
 {
 	const struct judgement *j = r->j;
@@ -149,6 +172,7 @@ static void put_all(struct report *r)
 		put_code(r, &of[i], end - i);
 	}
 	put_tested(r);
+	put_drain(r);
 	put_totals(r);
 }
 
