@@ -117,7 +117,7 @@ static void put_tested(struct report *r)
 static void put_drain(struct report *r)
 {
 	const struct judgement *j = r->j;
-	char hosts[900] = "";
+	char hosts[REPORT_COLUMNS - 8] = "";
 	unsigned left_out = 0;
 
 	for (uint32_t i = 0; i < j->e->hosts.count; i++) {
@@ -130,10 +130,9 @@ static void put_drain(struct report *r)
 		else
 			text_add(hosts, sizeof(hosts), "%s%s", hosts[0] ? "," : "", name);
 	}
-	if (left_out)
-		put(r, 2, "drain: %s and %u more (--suspects FILE)", hosts, left_out);
-	else if (hosts[0])
-		put(r, 2, "drain: %s", hosts);
+	if (hosts[0])
+		put(r, 2, left_out ? "drain: %s and %u more (--suspects FILE)" : "drain: %s", hosts,
+		    left_out);
 }
 
 static void put_totals(struct report *r)
