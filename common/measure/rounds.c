@@ -25,7 +25,6 @@ static const struct field ask_rows[] = {
 	ROW(warmup, FIELD_ALWAYS),
 	ROW(duration_ns),
 	ROW(reverse),
-	ROW(both),
 	ROW(kind),
 	ROW(cpu_util),
 	ROW(run),
@@ -121,7 +120,6 @@ static int read_request(const json_t *m, struct measure *ms, struct round_attr *
 	const struct experiment *e = &ep->options->experiment;
 	unsigned kinds = ep->own_schedule ? ep->test->kinds : 0;
 	struct fault *f = ep->fault;
-	const char *wrong = NULL;
 
 	if (fields_read(&ask_table, attr, m, f) ||
 	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
@@ -137,13 +135,8 @@ static int read_request(const json_t *m, struct measure *ms, struct round_attr *
 				   "announced",
 				   (unsigned long long)attr->message_bytes);
 	/* QPs and memory fit only the direction that was agreed on. */
-	if (!kinds &&
-	    (attr->reverse != (e->reversed != 0) || attr->both != (e->bidirectional != 0)))
-		wrong = "in another direction than announced";
-	if (kinds && attr->both)
-		wrong = "in both directions, which is not possible here";
-	if (wrong)
-		return fault_raise(f, FAULT_PEER, 0, "the client requested a round %s", wrong);
+	attr->both = !kinds && e->bidirectional;
+	attr->reverse = kinds ? attr->reverse : e->reversed;
 	if (!attr->target)
 		attr->target = ROUND_ENDLESS;
 	return 0;

@@ -30,7 +30,7 @@
  * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
  * if the round is reversed; in a round of both directions each end is leader and follower:
  *	client  round    message_bytes, target, warmup
- *			 [, duration_ns, reverse, both, kind, cpu_util, run, at: of sizes[]]
+ *			 [, duration_ns, reverse: of a kind, kind, cpu_util, run, at: of sizes[]]
  *	server  ready
  *	in both directions, to compare the clocks; after the last one both begin:
  *	client  clock    eight times
