@@ -57,7 +57,6 @@ enum stage {
 	X(PROVE_TO_SERVER, CONNECT, SPOKEN, "authenticating to the server") \
 	X(AGREE_CLIENT, AGREE, SPOKEN, "agreeing with the client") \
 	X(AGREE_SERVER, AGREE, SPOKEN, "agreeing with the server") \
-	X(AWAIT_EXPERIMENT, AGREE, SPOKEN, "waiting for the client's next experiment") \
 	X(EXCHANGE_QPS, AGREE, SPOKEN, "exchanging QP details") \
 	X(CONNECT_QPS, CONNECT_QPS, SPOKEN, "connecting the QPs") \
 	X(CONNECT_CM, CONNECT_QPS, SPOKEN, "connecting the QPs through rdma_cm") \

@@ -57,7 +57,7 @@
  *	server  result   of the task; or error
  *
  * At the end:
- *	client  bye      [more: another hello follows, and all of the above]
+ *	client  bye      instead of another hello, and all of the above
  *	server  bye
  *	either end at any time: error (a struct fault). If a client exceeds one of the server's
  *	--max-… limits its code is `usage`.

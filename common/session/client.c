@@ -167,13 +167,11 @@ static int client_experiment(struct session *s)
 	return 0;
 }
 
-/* Leave this experiment, and agree on the next one of the sweep. */
+/* Agree on the next experiment of the sweep. */
 static int next_point(struct session *s)
 {
 	struct program *p = s->program;
 
-	if (session_leave(s, true))
-		return -1;
 	session_unmake(s);
 	if (command_line_point(p, p->point))
 		return -1;
@@ -188,7 +186,7 @@ static int client_experiments(struct session *s)
 
 	while (client_experiment(s) == 0) {
 		if (p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
-			return p->options.output.prove_s ? session_prove(s) : session_leave(s, false);
+			return p->options.output.prove_s ? session_prove(s) : session_leave(s);
 		if (next_point(s))
 			return -1;
 	}

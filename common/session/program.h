@@ -79,10 +79,10 @@ void session_release(struct session *s);
 void session_unmake(struct session *s);
 
 /*
- * session.c, client: over the connection take leave of an experiment, with MORE to come or for
- * good; agree on the next one, which the options have.
+ * session.c, client: over the connection agree on an experiment, which the options have; after the
+ * last one take leave.
  */
-int session_leave(struct session *s, bool more);
+int session_leave(struct session *s);
 int session_agree(struct session *s);
 
 /*

@@ -56,8 +56,6 @@ static int run_window(struct session *s, struct prove *p, enum prove_change c, d
 	*gbps = NAN;
 	if (p->try[c].not_tried)
 		return 0;
-	if (session_leave(s, true))
-		return -1;
 	session_unmake(s);
 	o->experiment = *e;
 	s->ep.size[0] = e->size_bytes;
@@ -213,7 +211,7 @@ int session_prove(struct session *s)
 		rc = play_turns(s, &p, end_ns);
 	if (!rc && prove_is_unmoved(&p) && !p.facts.software)
 		rc = run_loopbacks(s, &p);
-	rc = rc ? rc : session_leave(s, false);
+	rc = rc ? rc : session_leave(s);
 	program->report.trial = false;
 	program->options = before;
 	if (rc) { /* what was measured before stays */

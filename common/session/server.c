@@ -85,8 +85,8 @@ static int await_client(struct session *s, json_t **hello)
 	return listener_guard(&p->listener, s->link.oob.peer, &p->fault);
 }
 
-/* Rounds until the client takes its leave, with MORE experiments to come or for good. */
-static int follow_client(struct session *s, bool *more)
+/* Rounds until the client says hello again, for its next experiment, or bye: that is *LAST. */
+static int follow_client(struct session *s, json_t **last)
 {
 	struct measure *ms = &s->ms;
 	struct link *l = ms->link;
@@ -105,14 +105,11 @@ static int follow_client(struct session *s, bool *more)
 		measures = message_is(m, "round") || message_is(m, "task");
 		if (measures)
 			s->stage = SESSION_MEASURING;
-		if (message_is(m, "bye")) {
-			if (!json_is_true(json_object_get(m, "more")))
-				listener_over(&s->program->listener);
-			rc = link_send(l, message_new("bye")) ||
-					     message_flag(m, "more", more, ms->fault)
-				     ? -1
-				     : 1;
-		} else if (measures && l->stop->signal)
+		if (message_is(m, "hello") || message_is(m, "bye")) {
+			*last = m;
+			return 0;
+		}
+		if (measures && l->stop->signal)
 			rc = stop_raise(l->stop, ms->fault); /* which came while this end measured */
 		else if (message_is(m, "round"))
 			rc = measure_one_round(ms, m);
@@ -131,54 +128,52 @@ static int follow_client(struct session *s, bool *more)
 		may_repeat = message_is(m, "round");
 		json_decref(m);
 		if (rc)
-			return rc < 0 ? -1 : 0;
+			return -1;
 	}
 }
 
-/* Run the experiment in HELLO (stolen). Returns 0: the last one; 1: more follow; -1. */
-static int server_experiment(struct session *s, json_t *hello)
+/* Run the experiment in *HELLO, which becomes what the client says after it. */
+static int server_experiment(struct session *s, json_t **hello)
 {
 	struct program *p = s->program;
 	char decided[512] = "";
-	bool more = false;
 	int rc = (!p->report.trial &&
 		  experiment_check(&p->asked, &p->options.experiment, decided, sizeof(decided),
 				   &p->fault)) ||
-		 session_open(s) || handshake_welcome(&s->ms, hello, decided);
+		 session_open(s) || handshake_welcome(&s->ms, *hello, decided);
 
-	json_decref(hello);
+	json_decref(*hello);
+	*hello = NULL;
 	if (rc || handshake_connect(&s->ms))
 		return -1;
 	if (!p->report.trial)
 		session_show_ends(&s->ms);
-	rc = follow_client(s, &more);
+	rc = follow_client(s, hello);
 	measure_repeated(&s->ms); /* what is left of a client that did not come to the end */
-	return rc ? -1 : more;
+	return rc;
 }
 
-static int next_hello(struct session *s, json_t **hello)
+/* The client has said its last: BYE. */
+static int answer_bye(struct session *s)
 {
-	int rc;
-
-	session_unmake(s);
-	fault_phase(&s->program->fault, PHASE_AWAIT_EXPERIMENT);
-	if (link_expect(&s->link, "hello", hello))
-		return -1;
-	rc = adopt_client(s, *hello);
-	if (rc)
-		json_decref(*hello);
-	return rc;
+	listener_over(&s->program->listener);
+	return link_send(&s->link, message_new("bye"));
 }
 
 static int serve_client(struct session *s)
 {
-	json_t *hello = NULL;
+	json_t *m = NULL; /* of the client: hello, and when all is measured bye */
 	int rc;
 
-	if (await_client(s, &hello))
+	if (await_client(s, &m))
 		return -1;
-	while ((rc = server_experiment(s, hello)) > 0 && (rc = next_hello(s, &hello)) == 0)
-		;
+	while ((rc = server_experiment(s, &m)) == 0 && message_is(m, "hello")) {
+		session_unmake(s);
+		if ((rc = adopt_client(s, m)))
+			break;
+	}
+	rc = rc ? rc : answer_bye(s);
+	json_decref(m);
 	measure_set_point(&s->ms);
 	return rc || measure_verdict(&s->ms) ? -1 : 0;
 }

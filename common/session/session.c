@@ -232,14 +232,12 @@ void session_show_ends(struct measure *ms)
 	link_alive_stop(ms->link);
 }
 
-int session_leave(struct session *s, bool more)
+int session_leave(struct session *s)
 {
-	json_t *bye = message_new("bye");
+	json_t *bye;
 
 	fault_phase(&s->program->fault, PHASE_LEAVE);
-	if (more)
-		json_object_set_new(bye, "more", json_true());
-	if (link_send(&s->link, bye) || link_expect(&s->link, "bye", &bye))
+	if (link_send(&s->link, message_new("bye")) || link_expect(&s->link, "bye", &bye))
 		return -1;
 	json_decref(bye);
 	return 0;
