@@ -105,6 +105,7 @@ struct round_attr {
 	uint64_t target;      /* per QP, or ROUND_ENDLESS with -D */
 	uint64_t duration_ns; /* with ROUND_ENDLESS */
 	uint64_t run;         /* number of the run of this size; 0: not repeated */
+	uint64_t within_ppm;  /* --until-stable, which such runs aim at */
 	unsigned at;          /* which size of the list it is; 0: the first, or there is none */
 	unsigned kind;        /* kind of round, in a program with several; otherwise 0 */
 	bool warmup;
@@ -192,12 +193,8 @@ static inline bool measure_interrupted(const struct measure *ms)
  */
 int measure_unfinished(struct measure *ms, unsigned phase);
 
-/*
- * Server: run the round that the client's message M requests; and process the message that all runs
- * of a size are over.
- */
+/* Server: run the round that the client's message M requests. */
 int measure_one_round(struct measure *ms, const json_t *m);
-int measure_read_repeated(struct measure *ms, const json_t *m);
 
 /* After the last run of a size: show the summary of the runs, if there are several. */
 void measure_repeated(struct measure *ms);

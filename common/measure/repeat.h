@@ -59,10 +59,6 @@ int repeat_keep(struct repeat *r, const struct record *figure, struct result *re
 /* True if another run is needed. */
 bool repeat_goes_on(const struct repeat *r);
 
-/* Add --until-stable to the message M for the server; and read it. Raises FAULT_PEER. */
-void repeat_write_aim(const struct repeat *r, json_t *m);
-int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f);
-
 /*
  * The run with the median figure, or the lower of two; if none has a figure, the last run; NULL: no
  * run. Owned by R, until the next run.

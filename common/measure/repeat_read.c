@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --repeat and --until-stable: read from the command line, and sent from the client to the server. */
+/* --repeat and --until-stable, read from the command line. */
 #include <string.h>
 
 #include "base/units.h"
-#include "proto/message.h"
 #include "measure/repeat.h"
 
 #define LEAST_PPM 100 /* 0.01 % */
@@ -42,14 +41,4 @@ int repeat_read(struct repeat *r, const struct options *o, bool latency, struct 
 		return 0;
 	options_invalid("--until-stable", text, f);
 	return fault_fix(f, "give a percentage from 0.01 to 100");
-}
-
-void repeat_write_aim(const struct repeat *r, json_t *m)
-{
-	json_object_set_new(m, "within_ppm", json_integer((json_int_t)r->within_ppm));
-}
-
-int repeat_read_aim(struct repeat *r, const json_t *m, struct fault *f)
-{
-	return message_u64_if(m, "within_ppm", REPEAT_PPM, &r->within_ppm, f);
 }

@@ -28,6 +28,7 @@ static const struct field ask_rows[] = {
 	ROW(kind),
 	ROW(cpu_util),
 	ROW(run),
+	ROW(within_ppm, .max = REPEAT_PPM),
 	ROW(at, .max = SWEEP_VALUES_MAX),
 };
 static const struct fields ask_table = FIELDS(ask_rows, NULL);
@@ -88,18 +89,19 @@ static int round_client(struct measurement *meas)
 }
 
 /*
- * Server: count the client's RUN, and check that the runs of a size are numbered 1, 2, … Run 1
- * starts a new series: measure_repeated() has done that only if the last series had a result.
+ * Server: count the client's runs, and check that those of a size are numbered 1, 2, … Run 1 starts
+ * a new series, so the last one is over.
  */
-static int check_run_number(struct repeat *r, uint64_t run, struct fault *f)
+static int count_run(struct measure *ms, const struct round_attr *attr)
 {
-	if (!run) /* without --repeat, or a warm-up */
+	if (!attr->run) /* without --repeat, or a warm-up */
 		return 0;
-	if (run == 1)
-		repeat_start(r);
-	if (run == ++r->number)
+	if (attr->run == 1)
+		measure_repeated(ms);
+	ms->repeat->within_ppm = attr->within_ppm;
+	if (attr->run == ++ms->repeat->number)
 		return 0;
-	return fault_raise(f, FAULT_PEER, 0, "the client's runs are out of order");
+	return fault_raise(ms->fault, FAULT_PEER, 0, "the client's runs are out of order");
 }
 
 /* True if BYTES is a size of the experiment, or of a copy: memory is allocated only for these. */
@@ -147,8 +149,8 @@ static int round_server(struct measurement *meas, const json_t *request)
 	struct measure *ms = meas->ms;
 
 	fault_phase(ms->fault, PHASE_MEASURE);
-	if (read_request(request, ms, &meas->attr) ||
-	    check_run_number(ms->repeat, meas->attr.run, ms->fault) || round_prepare(meas))
+	if (read_request(request, ms, &meas->attr) || count_run(ms, &meas->attr) ||
+	    round_prepare(meas))
 		return -1;
 	conditions_start(meas);
 	return link_send(ms->link, message_new("ready")) ? -1 : pass_run(meas);
@@ -194,6 +196,7 @@ static int measure_one_run(struct measure *ms, uint64_t size, uint64_t run)
 	struct measurement meas = round_of_size(ms, size);
 
 	meas.attr.run = run;
+	meas.attr.within_ppm = ms->repeat->within_ppm;
 	return conclude_round(&meas, round_client(&meas));
 }
 
@@ -219,18 +222,17 @@ static void show_repeated(struct measure *ms)
 	struct result result = repeat_median_result(ms->repeat);
 	char text[512];
 
+	link_alive_start(ms->link);
 	round_judge(ms, &result);
 	ms->audience.repeated(ms->report, &result, repeat_summary(ms->repeat),
 			      repeat_text(ms->repeat, text, sizeof(text)));
+	link_alive_stop(ms->link);
 }
 
 void measure_repeated(struct measure *ms)
 {
-	if (!ms->repeat->all)
-		return;
-	link_alive_start(ms->link);
-	show_repeated(ms);
-	link_alive_stop(ms->link);
+	if (ms->repeat->all)
+		show_repeated(ms);
 	repeat_start(ms->repeat);
 }
 
@@ -253,34 +255,21 @@ int measure_unfinished(struct measure *ms, unsigned phase)
 	return -1;
 }
 
-/*
- * Measure SIZE once, or until --repeat has enough runs; then report the median, and tell the
- * server.
- */
+/* Measure SIZE once, or until --repeat has enough runs; then report the median. */
 static int measure_one_size(struct measure *ms, uint64_t size)
 {
 	struct repeat *r = ms->repeat;
-	json_t *m;
 	int rc;
 
-	repeat_start(r);
 	do {
 		rc = warm_up(ms, size);
 		if (!rc && !ms->link->interrupted)
 			rc = measure_one_run(ms, size, r->most ? ++r->number : 0);
-		if (rc || fault_is(ms->fault)) {
-			measure_repeated(ms);
-			return -1;
-		}
-	} while (!ms->link->interrupted && repeat_goes_on(r));
+	} while (!rc && !fault_is(ms->fault) && !ms->link->interrupted && repeat_goes_on(r));
 	measure_repeated(ms);
-	if (ms->link->interrupted && !ms->measured)
-		return measure_unfinished(ms, PHASE_WARM_UP);
-	if (!r->most)
-		return 0;
-	m = message_new("repeated");
-	repeat_write_aim(r, m);
-	return link_send(ms->link, m);
+	if (rc || fault_is(ms->fault))
+		return -1;
+	return ms->link->interrupted && !ms->measured ? measure_unfinished(ms, PHASE_WARM_UP) : 0;
 }
 
 int measure_sizes(struct measure *ms)
@@ -316,14 +305,6 @@ int measure_trial(struct measure *ms, double *gbps)
 	if (e->bidirectional)
 		*gbps += meas.theirs.record.bandwidth_gbps;
 	return 0;
-}
-
-int measure_read_repeated(struct measure *ms, const json_t *m)
-{
-	if (repeat_read_aim(ms->repeat, m, ms->fault))
-		return -1;
-	measure_repeated(ms);
-	return fault_is(ms->fault) ? -1 : 0;
 }
 
 int measure_window(struct measure *ms, const struct round_attr *attr, struct record *rec)

@@ -30,7 +30,8 @@
  * Then, for the warm-up and the measurement of each size. The client is the leader, or the server
  * if the round is reversed; in a round of both directions each end is leader and follower:
  *	client  round    message_bytes, target, warmup
- *			 [, duration_ns, reverse: of a kind, kind, cpu_util, run, at: of sizes[]]
+ *			 [, duration_ns, reverse: of a kind, kind, cpu_util, run, within_ppm,
+ *			 at: of sizes[]]
  *	server  ready
  *	in both directions, to compare the clocks; after the last one both begin:
  *	client  clock    eight times
@@ -45,7 +46,6 @@
  *			 in both directions the server's first, and messages[] are those sent
  *			 in both directions either also has sent{began_ns, ended_ns: since the last
  *			 "clock"; messages: while both sent, known in "over"}
- *	client  repeated [what --repeat aims at: the rows of measure/repeat.c]: the last run of a size is over
  *
  * With --verify, after each measured round:
  *	client  verify   go (another window), room (messages of a QP in it), found{} so far: the places are

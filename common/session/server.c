@@ -90,7 +90,6 @@ static int follow_client(struct session *s, json_t **last)
 {
 	struct measure *ms = &s->ms;
 	struct link *l = ms->link;
-	bool may_repeat = false; /* "repeated" ends a series of rounds, so there must be one */
 
 	for (;;) {
 		struct message_wait wait = message_wait(l->timeout_ns);
@@ -113,8 +112,6 @@ static int follow_client(struct session *s, json_t **last)
 			rc = stop_raise(l->stop, ms->fault); /* which came while this end measured */
 		else if (message_is(m, "round"))
 			rc = measure_one_round(ms, m);
-		else if (message_is(m, "repeated") && may_repeat)
-			rc = measure_read_repeated(ms, m);
 		else if (message_is(m, "loopback") && s->program->report.trial)
 			rc = session_answer_loopback(s);
 		else if (message_is(m, "task"))
@@ -125,7 +122,6 @@ static int follow_client(struct session *s, json_t **last)
 			rc = fault_raise(ms->fault, FAULT_PEER, 0,
 					 "the client sent an unexpected message instead of a "
 					 "round");
-		may_repeat = message_is(m, "round");
 		json_decref(m);
 		if (rc)
 			return -1;
@@ -149,7 +145,7 @@ static int server_experiment(struct session *s, json_t **hello)
 	if (!p->report.trial)
 		session_show_ends(&s->ms);
 	rc = follow_client(s, hello);
-	measure_repeated(&s->ms); /* what is left of a client that did not come to the end */
+	measure_repeated(&s->ms);
 	return rc;
 }
 
@@ -207,8 +203,7 @@ static void forget_client(struct session *s)
 	listener_unguard(&p->listener);
 	p->options = p->asked;
 	repeat_release(&p->repeat);
-	p->repeat.within_ppm = 0; /* the client sends it */
-	malloc_trim(0);           /* what one client needed is not kept for the next one */
+	malloc_trim(0); /* what one client needed is not kept for the next one */
 	session_init(s, p);
 }
 
@@ -298,7 +293,6 @@ int session_server(struct session *s)
 	struct program *p = s->program;
 	int rc;
 
-	p->repeat.within_ppm = 0; /* the client sends it */
 	if (listen_open(s))
 		return -1;
 	if (p->options.local.persistent)

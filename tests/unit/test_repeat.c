@@ -31,31 +31,6 @@ static void options(void **state)
 	assert_int_equal(read_options(&r, false, "--until-stable=1%%", NULL), -1);
 }
 
-/* The server knows by what it hears what the client was asked for. */
-static void other_end(void **state)
-{
-	static const char *const option[] = {"--until-stable=2", "--repeat=3"};
-	struct repeat r, server = {0};
-	struct fault f = {0};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
-		json_t *m = json_object();
-
-		read_options(&r, false, option[i], NULL);
-		repeat_write_aim(&r, m);
-		assert_int_equal(repeat_read_aim(&server, m, &f), 0);
-		assert_true(server.within_ppm == r.within_ppm);
-		json_decref(m);
-	}
-	for (int i = 0; i < 2; i++) {
-		json_t *m = json_pack("{s:i}", "within_ppm", REPEAT_PPM + i);
-
-		assert_int_equal(repeat_read_aim(&server, m, &f), i ? -1 : 0);
-		json_decref(m);
-	}
-}
-
 static void so_many_runs(void **state)
 {
 	struct result result;
@@ -187,7 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(options),      cmocka_unit_test(so_many_runs),
 		cmocka_unit_test(until_stable), cmocka_unit_test(summary),
-		cmocka_unit_test(verdicts),     cmocka_unit_test(other_end),
+		cmocka_unit_test(verdicts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
