@@ -161,6 +161,8 @@ int endpoint_fit_depth(struct endpoint *ep, uint64_t most)
 	e->tx_depth = most;
 	if (e->post_list <= most)
 		return 0;
+	if (ep->server)
+		fault_phase(ep->fault, PHASE_AGREE_CLIENT);
 	return fault_usage(
 		ep->fault, "use a smaller -l",
 		"-l/--post_list %llu is more than a send queue of the devices holds (%llu)",

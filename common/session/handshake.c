@@ -288,14 +288,9 @@ static int choose_all(struct endpoint *ep, const json_t *hello, json_t *choices)
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided)
 {
 	json_t *m, *choices;
-	bool by_default;
 
 	fault_phase(ms->fault, PHASE_AGREE_CLIENT);
-	if (read_memory(ms->ep, hello) ||
-	    message_flag(hello, "default_depth", &by_default, ms->fault))
-		return -1;
-	ms->ep->default_depth = by_default;
-	if (endpoint_fit_depth(ms->ep, UINT64_MAX))
+	if (read_memory(ms->ep, hello))
 		return -1;
 	choices = json_array();
 	if (choose_all(ms->ep, hello, choices)) {
@@ -304,7 +299,7 @@ int handshake_welcome(struct measure *ms, const json_t *hello, const char *decid
 	}
 	endpoint_agreed(ms->ep);
 	m = make_introduction(ms->ep, ms->link, "welcome", choices);
-	if (by_default)
+	if (ms->ep->default_depth)
 		json_object_set_new(m, "tx_depth",
 				    json_integer((json_int_t)ms->options->experiment.tx_depth));
 	if (*decided) {

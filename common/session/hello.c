@@ -95,73 +95,65 @@ const struct offer *hello_wanted(const struct program *p, const json_t *hello)
 	return same;
 }
 
-/* Check the experiment E of M; only a window of --prove differs from what this end was told. */
-static int check_experiment(const struct offer *o, const json_t *m, struct experiment *e,
-			    struct fault *f)
+/*
+ * Check the experiment E of H, over this number of RAILS. Only a window of --prove differs from
+ * what this end was told.
+ */
+static int check_experiment(const struct offer *o, struct hello *h, struct experiment *e,
+			    size_t rails, struct fault *f)
 {
-	size_t rails = json_array_size(json_object_get(m, "rails"));
-	bool trial = json_is_true(json_object_get(m, "trial"));
-	char decided[512];
-
-	if ((!trial && experiment_check(&o->asked, e, decided, sizeof(decided), f)) ||
+	if ((!h->trial &&
+	     experiment_check(&o->asked, e, h->decided, sizeof(h->decided), f)) ||
 	    plan_check(e, f) || operation_check(o->test, e, f))
 		return -1;
 	return limits_check(&o->asked.local, o->test, e, rails, f);
 }
 
-/* Check the list of sizes in M, each in place of E's; memory is made for the largest. */
-static int check_sizes(const struct offer *o, const json_t *m, const struct experiment *e,
-		       struct fault *f)
+/* Read the list of sizes in M, each in place of the experiment's; memory is made for the largest. */
+static int read_sizes(const struct offer *o, const json_t *m, struct hello *h, size_t rails,
+		      struct fault *f)
 {
 	const json_t *sizes = json_object_get(m, "sizes"), *size;
+	struct experiment other = h->experiment;
 	size_t i, count = json_array_size(sizes);
 
+	h->size[0] = other.size_bytes;
+	h->sizes = sizes ? (unsigned)count : 1;
 	if (!sizes)
 		return 0;
 	if (message_has(m, "sizes",
-			count > 1 && count <= SWEEP_VALUES_MAX && !e->sweep && !e->verify, f) ||
+			count > 1 && count <= SWEEP_VALUES_MAX && !other.sweep && !other.verify,
+			f) ||
 	    message_numbers(m, "sizes", count, PLAN_SWEEP_LAST, f))
 		return -1;
 	json_array_foreach (sizes, i, size) {
-		struct experiment other = *e;
-
-		other.size_bytes = (uint64_t)json_integer_value(size);
+		other.size_bytes = h->size[i] = (uint64_t)json_integer_value(size);
 		if (message_has(m, "sizes", other.size_bytes, f) ||
-		    check_experiment(o, m, &other, f))
+		    check_experiment(o, h, &other, rails, f))
 			return -1;
 	}
 	return 0;
 }
 
-void hello_read_sizes(struct endpoint *ep, const json_t *m, const struct experiment *e)
+int hello_read(const struct offer *o, const json_t *m, struct hello *h, struct fault *f)
 {
-	const json_t *sizes = json_object_get(m, "sizes"), *size;
-	size_t i;
-
-	json_array_foreach (sizes, i, size)
-		ep->size[i] = (uint64_t)json_integer_value(size);
-	ep->sizes = i ? (unsigned)i : 1;
-	if (!i)
-		ep->size[0] = e->size_bytes;
-}
-
-int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f)
-{
-	const json_t *rails = json_object_get(m, "rails"), *from = json_object_get(m, "experiment");
+	const json_t *list = json_object_get(m, "rails"), *from = json_object_get(m, "experiment");
+	size_t rails = json_array_size(list);
 	bool flag;
 
-	*e = o->test->defaults;
+	*h = (struct hello){.experiment = o->test->defaults};
 	if (!message_is(m, "hello"))
 		return fault_raise(f, FAULT_PEER, 0, "the first message is not a hello");
 	if (auth_refuse(m, f) || check_versions(m, f) || check_test(o, m, f) ||
-	    message_flag(m, "gpu_memory", &flag, f) || message_flag(m, "default_depth", &flag, f) ||
-	    message_flag(m, "trial", &flag, f) ||
-	    message_has(m, "rails", json_array_size(rails) - 1 < EXPERIMENT_DEVICES_MAX, f) ||
-	    check_rails(rails, f) || message_has(m, "experiment", json_is_object(from), f) ||
-	    experiment_from_json(e, from, o->asked.traits, f) ||
-	    check_experiment(o, m, e, f))
+	    message_flag(m, "gpu_memory", &flag, f) ||
+	    message_flag(m, "default_depth", &h->default_depth, f) ||
+	    message_flag(m, "trial", &h->trial, f) ||
+	    message_has(m, "rails", rails - 1 < EXPERIMENT_DEVICES_MAX, f) ||
+	    check_rails(list, f) || message_has(m, "experiment", json_is_object(from), f) ||
+	    experiment_from_json(&h->experiment, from, o->asked.traits, f) ||
+	    read_sizes(o, m, h, rails, f))
 		return -1;
-	return check_sizes(o, m, e, f);
+	return check_experiment(o, h, &h->experiment, rails, f);
 }
 
 static const char *const may_misfit[] = {"size", "rx-depth", "ib-dev", "gid-index", "pkey_index"};

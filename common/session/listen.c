@@ -85,10 +85,10 @@ static int announce(struct program *p)
  */
 static int vet_client(const void *program, const json_t *first, struct fault *f)
 {
-	struct experiment ignored;
+	struct hello ignored;
 
 	fault_phase(f, PHASE_AGREE_CLIENT);
-	return hello_check(hello_wanted(program, first), first, &ignored, f);
+	return hello_read(hello_wanted(program, first), first, &ignored, f);
 }
 
 int listen_open(struct session *s)

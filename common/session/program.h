@@ -52,10 +52,21 @@ enum session_stage {
 	SESSION_MEASURING, /* the first round has started */
 };
 
+/* What a client's hello says, but for its rails. */
+struct hello {
+	struct experiment experiment;
+	uint64_t size[SWEEP_VALUES_MAX]; /* the experiment's, and those of others like it */
+	unsigned sizes;
+	bool trial;         /* a window of --prove */
+	bool default_depth; /* nobody chose -t */
+	char decided[512];  /* what the client has decided (experiment_check()); "": nothing */
+};
+
 /* A client, at either end: its connection, and what is made for its current experiment. */
 struct session {
 	struct program *program;
 	enum session_stage stage;
+	struct hello hello; /* server */
 	struct endpoint ep;
 	struct link link;
 	struct measure ms;
@@ -146,14 +157,11 @@ const struct fields *hello_fields(bool offer);
 const struct offer *hello_wanted(const struct program *p, const json_t *hello);
 
 /*
- * Check M, the first message of a client for O, and read its experiment into E. It keeps no state:
- * the listener's guard calls it while another client is served. Raises FAULT_USAGE if it is an
- * rdmark client that cannot be served, FAULT_PEER if it is something else.
+ * Check M, the first message of a client for O, and read it into H. It keeps no state: the
+ * listener's guard calls it while another client is served. Raises FAULT_USAGE if it is an rdmark
+ * client that cannot be served, FAULT_PEER if it is something else.
  */
-int hello_check(const struct offer *o, const json_t *m, struct experiment *e, struct fault *f);
-
-/* Read the list of sizes in M, which was checked, or the only one, of E. */
-void hello_read_sizes(struct endpoint *ep, const json_t *m, const struct experiment *e);
+int hello_read(const struct offer *o, const json_t *m, struct hello *h, struct fault *f);
 
 /* Add the names of those options that the client gave and whose values may not fit the server; note
  * them as given in O: endpoint_misfit(). */
@@ -168,7 +176,7 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f);
 /*
  * handshake.c: "hello", which proposes the options' experiment (the caller releases it; NULL: the
  * fault is raised), and "welcome", then "qps". The server chooses from HELLO, and says what the
- * client has DECIDED (experiment_check()), which both ends note.
+ * client has DECIDED, which both ends note.
  */
 json_t *handshake_hello(const struct measure *ms);
 int handshake_welcome(struct measure *ms, const json_t *hello, const char *decided);

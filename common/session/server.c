@@ -16,7 +16,7 @@ static int adopt_client(struct session *s, const json_t *m)
 	struct program *p = s->program;
 	struct link *l = &s->link;
 	const struct offer *o = hello_wanted(p, m);
-	struct experiment e;
+	struct hello *h = &s->hello;
 
 	fault_phase(&p->fault, PHASE_AGREE_CLIENT);
 	if (message_is(m, "error")) { /* the client itself found that it cannot run */
@@ -24,16 +24,18 @@ static int adopt_client(struct session *s, const json_t *m)
 		p->fault.code = FAULT_PEER;
 		return -1;
 	}
-	if (hello_check(o, m, &e, &p->fault))
+	if (hello_read(o, m, h, &p->fault))
 		return -1;
 	session_serve(s, o);
-	p->report.trial = json_is_true(json_object_get(m, "trial"));
+	p->report.trial = h->trial;
 	hello_read_given(&p->options, m);
 	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))
 		return -1;
-	p->options.experiment = e;
-	hello_read_sizes(&s->ep, m, &e);
-	link_bound(l, &e, json_array_size(json_object_get(m, "rails")));
+	p->options.experiment = h->experiment;
+	s->ep.default_depth = h->default_depth;
+	s->ep.sizes = h->sizes;
+	memcpy(s->ep.size, h->size, sizeof(s->ep.size));
+	link_bound(l, &h->experiment, json_array_size(json_object_get(m, "rails")));
 	if (p->options.local.max_duration_ns != EXPERIMENT_AUTO && !l->oob.until_ns)
 		oob_limit(&l->oob, p->options.local.max_duration_ns);
 	return 0;
@@ -132,11 +134,7 @@ static int follow_client(struct session *s, json_t **last)
 static int server_experiment(struct session *s, json_t **hello)
 {
 	struct program *p = s->program;
-	char decided[512] = "";
-	int rc = (!p->report.trial &&
-		  experiment_check(&p->asked, &p->options.experiment, decided, sizeof(decided),
-				   &p->fault)) ||
-		 session_open(s) || handshake_welcome(&s->ms, *hello, decided);
+	int rc = session_open(s) || handshake_welcome(&s->ms, *hello, s->hello.decided);
 
 	json_decref(*hello);
 	*hello = NULL;
