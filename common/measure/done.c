@@ -40,11 +40,21 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
 }
 
-/* The number of messages that worker I's peer says it has sent, in its "done" message. */
-static uint64_t sent_to(const json_t *done, unsigned i)
+/* The number of messages that worker I's peer says it has sent, in "done", or received, in "over". */
+static uint64_t messages_of(const json_t *m, unsigned i)
 {
-	return (uint64_t)json_integer_value(
-		json_array_get(json_object_get(done, "messages"), i));
+	return (uint64_t)json_integer_value(json_array_get(json_object_get(m, "messages"), i));
+}
+
+/* The messages that came to T's worker. */
+static uint64_t arrived(const struct meter *t)
+{
+	return (t->round.arrivals ? &t->arrivals : &t->round)->result.messages;
+}
+
+static uint64_t lost_of(uint64_t sent, uint64_t came)
+{
+	return sent > came ? sent - came : 0;
 }
 
 /* With -g: what has come to each QP of the messages in DONE. */
@@ -55,14 +65,14 @@ static json_t *count_receivers(struct measure *ms, const json_t *done)
 
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
 		struct worker *t = &ms->ep->worker[i];
-		uint64_t sent = sent_to(done, i) / copies;
+		uint64_t sent = messages_of(done, i) / copies;
 
 		for (unsigned qp = 0; qp < t->qps.count; qp++) {
 			uint64_t came = recv_queue_arrived(&t->receives, qp);
 
 			json_array_append_new(
 				to, json_pack("{s:I, s:I}", "received", (json_int_t)came, "lost",
-					      (json_int_t)(sent > came ? sent - came : 0)));
+					      (json_int_t)lost_of(sent, came)));
 		}
 	}
 	return to;
@@ -74,12 +84,8 @@ void loss_count(struct measure *ms, const json_t *done)
 	ms->receivers = NULL;
 	if (!done || !receiver_counts(ms->ep))
 		return;
-	for (unsigned i = 0; i < ms->ep->workers; i++) {
-		struct meter *t = &ms->meter[i];
-		uint64_t arrived = (t->round.arrivals ? &t->arrivals : &t->round)->result.messages;
-
-		t->lost = sent_to(done, i) > arrived ? sent_to(done, i) - arrived : 0;
-	}
+	for (unsigned i = 0; i < ms->ep->workers; i++)
+		ms->meter[i].lost = lost_of(messages_of(done, i), arrived(&ms->meter[i]));
 	if (ms->options->experiment.mcg)
 		ms->receivers = count_receivers(ms, done);
 }
@@ -111,15 +117,10 @@ static int read_receivers(struct measure *ms, const json_t *over)
 	return 0;
 }
 
-/* What WORKER of this end sent and, by the peer's message OVER, lost. */
-static int read_lost(struct found *mine, const struct meter *worker, const json_t *over)
+/* The messages that T's worker has sent. */
+static uint64_t sent_by(const struct meter *t)
 {
-	unsigned i = worker->worker->index;
-	json_t *lost = json_array_get(json_object_get(over, "lost"), i);
-	uint64_t sent = results_copies(worker) * worker->round.result.messages;
-
-	set_lost(mine, i, (uint64_t)json_integer_value(lost));
-	return message_has(over, "lost", mine->workers[i].lost <= sent, worker->ep->fault);
+	return results_copies(t) * t->round.result.messages;
 }
 
 int loss_share(struct measurement *meas, const json_t *over)
@@ -131,11 +132,11 @@ int loss_share(struct measurement *meas, const json_t *over)
 
 	if (!receiver_counts(ep))
 		return 0;
-	if (over && message_numbers(over, "lost", ep->workers, INT64_MAX, ep->fault))
+	if (over && message_numbers(over, "messages", ep->workers, INT64_MAX, ep->fault))
 		return -1;
 	for (unsigned i = 0; i < ep->workers; i++) {
-		if (over && read_lost(mine, &all[i], over))
-			return -1;
+		if (over)
+			set_lost(mine, i, lost_of(sent_by(&all[i]), messages_of(over, i)));
 		if (follows)
 			set_lost(theirs, i, all[i].lost);
 	}
@@ -250,26 +251,22 @@ static void describe_parts(const struct endpoint *ep, const struct found *mine, 
 	json_decref(devices);
 }
 
-/* Add to M the numbers of each worker's messages, those sent again and those of the peer's lost. */
+/* Add to M the numbers of each worker's messages: sent, or received; and those sent again. */
 static void describe_messages(const struct meter *all, json_t *m)
 {
-	json_t *messages = json_array(), *lost = json_array();
+	bool over = message_is(m, "over");
+	json_t *messages = json_array();
 	uint64_t resent = 0;
 
 	for (unsigned i = 0; i < all->ep->workers; i++) {
-		const struct round_result *r = &all[i].round.result;
+		uint64_t count = over ? arrived(&all[i]) : sent_by(&all[i]);
 
-		resent += r->resent;
-		json_array_append_new(
-			messages, json_integer((json_int_t)(results_copies(&all[i]) * r->messages)));
-		json_array_append_new(lost, json_integer((json_int_t)all[i].lost));
+		resent += all[i].round.result.resent;
+		json_array_append_new(messages, json_integer((json_int_t)count));
 	}
 	json_object_set_new(m, "messages", messages);
 	if (all->ep->test->latency)
 		json_object_set_new(m, "resent", json_integer((json_int_t)resent));
-	if (receiver_counts(all->ep))
-		json_object_set(m, "lost", lost);
-	json_decref(lost);
 }
 
 json_t *results_message(struct measurement *meas, const char *type)

@@ -63,8 +63,8 @@ void conditions_judge(const struct measurement *meas, struct result_row *row);
 
 /*
  * done.c: how many messages of one end did not arrive at the other. The receiver counts them, after
- * the loops, by the sender's message DONE, and tells them in OVER: then the records of both ends
- * have the number, and the rates of what arrived. DONE, OVER: NULL: this end does not follow, does
+ * the loops, by the sender's message DONE, and tells what came in OVER: then the records of both
+ * ends have the number, and the rates of what arrived. DONE, OVER: NULL: this end does not follow, does
  * not lead. The client of a ping-pong itself counts the round trips without a sample. With -g,
  * ms->receivers has what came to each QP. 0, or -1 with the fault raised.
  */

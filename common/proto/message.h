@@ -42,8 +42,8 @@
  *			 as the leader]
  *	leader  done     messages[] sent by each worker [, record, parts[], conditions, snapshot[],
  *			 evidence, devices[], resent]
- *	follower over    messages[] received by each worker [, lost[], receivers[] and the same];
- *			 in both directions the server's first, and messages[] are those sent
+ *	follower over    messages[] received by each worker [, receivers[] and the same];
+ *			 in both directions the server's first
  *			 in both directions either also has sent{began_ns, ended_ns: since the last
  *			 "clock"; messages: while both sent, known in "over"}
  *
