@@ -7,8 +7,7 @@
 #include "plan/test.h"
 #include "verbs/transports.h"
 
-/* A client that was not told which transport takes the one that P has. */
-static int choose_transport(struct endpoint *ep, const struct hca_port *p)
+int endpoint_efa_choose(struct endpoint *ep, const struct hca_port *p)
 {
 	struct experiment *e = &ep->options->experiment;
 
@@ -20,7 +19,7 @@ static int choose_transport(struct endpoint *ep, const struct hca_port *p)
 	return plan_check(e, ep->fault) || operation_check(ep->test, e, ep->fault) ? -1 : 0;
 }
 
-static int check_transport(struct endpoint *ep, const struct hca_port *p)
+int endpoint_efa_check(struct endpoint *ep, const struct hca_port *p)
 {
 	if (ep->server)
 		fault_phase(ep->fault, PHASE_AGREE_CLIENT);
@@ -30,29 +29,4 @@ static int check_transport(struct endpoint *ep, const struct hca_port *p)
 				      : p->fabric == FABRIC_EFA ? "use -c SRD, or omit -c"
 								: "omit -c, or name an EFA with -d",
 				      ep->fault);
-}
-
-int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p)
-{
-	fault_phase(ep->fault, PHASE_DEVICE);
-	if (ep->options->experiment.mcg) /* endpoint_can_group() decides */
-		return 0;
-	if (ep->server)
-		return options_given(ep->options, "connection") ? check_transport(ep, p) : 0;
-	if (choose_transport(ep, p) || check_transport(ep, p))
-		return -1;
-	return p->fabric == FABRIC_EFA
-		       ? operation_check_device(&ep->test->operation, p, true, true, ep->fault)
-		       : 0;
-}
-
-int endpoint_efa_check(struct endpoint *ep)
-{
-	fault_phase(ep->fault, PHASE_DEVICE);
-	if (choose_transport(ep, &ep->rail[0].hca.info))
-		return -1;
-	for (unsigned i = 0; i < ep->rails; i++)
-		if (check_transport(ep, &ep->rail[i].hca.info))
-			return -1;
-	return 0;
 }

@@ -125,18 +125,53 @@ static void fit_default_size(struct endpoint *ep, uint64_t max)
 		e->size_bytes /= 2;
 }
 
+/*
+ * Check that P has what the options need. Before it is open, the peer is to hear of what only the
+ * operation needs, but of an EFA; and a server does not know the transport unless it was told.
+ */
+static int check_port(struct endpoint *ep, const struct hca_port *p)
+{
+	const struct experiment *e = &ep->options->experiment;
+	uint64_t index = ep->options->local.gid_index;
+	uint64_t max_bytes = operation_message_max(&ep->test->operation, p);
+	bool open = ep->rails;
+
+	fault_phase(ep->fault, PHASE_DEVICE);
+	if (!endpoint_can_group(ep, p))
+		return endpoint_refuse_group(ep, p);
+	if ((open || !ep->server || options_given(ep->options, "connection")) &&
+	    endpoint_efa_check(ep, p))
+		return -1;
+	if (!transport_is_on(experiment_transport(e), &p->attr))
+		return refuse_transport(ep, p->device);
+	if (index != EXPERIMENT_AUTO && index >= (uint64_t)p->port_attr.gid_tbl_len)
+		return rail_refuse_gid(ep, p);
+	if ((open || (!ep->server && p->fabric == FABRIC_EFA)) &&
+	    operation_check_device(&ep->test->operation, p, endpoint_sends(ep),
+				   e->bidirectional || !endpoint_leads(ep), ep->fault))
+		return -1;
+	if (ep->server || !options_given(ep->options, "size") ||
+	    plan_last_size(e, max_bytes) <= max_bytes)
+		return 0;
+	fault_phase(ep->fault, PHASE_SIZES);
+	return too_large(ep, p, e->size_bytes, max_bytes);
+}
+
 int endpoint_check_devices(struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
 
+	fault_phase(ep->fault, PHASE_DEVICE);
+	if (endpoint_efa_choose(ep, &ep->rail[0].hca.info))
+		return -1;
 	for (unsigned i = 0; i < ep->rails; i++) {
 		const struct hca_port *p = &ep->rail[i].hca.info;
 		uint64_t max =
 			transport_max_bytes(experiment_transport(e), rail_mtu(ep, &ep->rail[i]),
 					    operation_message_max(&ep->test->operation, p));
 
-		if (!transport_is_on(experiment_transport(e), &p->attr))
-			return refuse_transport(ep, p->device);
+		if (check_port(ep, p))
+			return -1;
 		fault_phase(ep->fault, PHASE_SIZES);
 		fit_default_size(ep, max);
 		if (!i || max < ep->largest_bytes)
@@ -232,57 +267,47 @@ static int check_own_schedule(struct endpoint *ep)
 			   "%s cannot be used without --plain", what);
 }
 
+/* P can be opened, and has what the options need. */
+static bool port_fits(const struct endpoint *ep, const struct hca_port *p)
+{
+	struct fault none = {0};
+	struct endpoint other = *ep;
+
+	other.fault = &none;
+	return !p->open_errno && check_port(&other, p) == 0;
+}
+
 /* Which port is used can depend on the peer: refuse what none of LIST has, in the words for P. */
 static int check_ports(struct endpoint *ep, const struct hca_list *list, const struct hca_port *p)
 {
-	const struct experiment *e = &ep->options->experiment;
-	const struct transport *over = experiment_transport(e);
-	uint64_t index = ep->options->local.gid_index, max_bytes = 0;
-	bool has_gid = index == EXPERIMENT_AUTO, has_transport = false, has_group = false;
-
-	for (size_t i = 0; i < list->count; i++) {
-		const struct hca_port *one = &list->port[i];
-
-		if (one->open_errno)
-			continue;
-		has_gid = has_gid || index < (uint64_t)one->port_attr.gid_tbl_len;
-		has_group = has_group || endpoint_can_group(ep, one);
-		if (operation_message_max(&ep->test->operation, one) > max_bytes)
-			max_bytes = operation_message_max(&ep->test->operation, one);
-		has_transport = has_transport || transport_is_on(over, &one->attr);
-	}
-	if (!has_transport)
-		return refuse_transport(ep, p->device);
-	if (!has_group)
-		return endpoint_refuse_group(ep, p);
-	if (!has_gid)
-		return rail_refuse_gid(ep, p);
-	if (ep->server || !options_given(ep->options, "size") ||
-	    plan_last_size(e, max_bytes) <= max_bytes)
-		return 0;
-	fault_phase(ep->fault, PHASE_SIZES);
-	return too_large(ep, p, e->size_bytes, operation_message_max(&ep->test->operation, p));
+	if (endpoint_efa_choose(ep, p))
+		return -1;
+	for (size_t i = 0; i < list->count; i++)
+		if (port_fits(ep, &list->port[i]))
+			return 0;
+	return check_port(ep, p);
 }
 
-int endpoint_find(struct endpoint *ep, struct hca_list *list)
+int endpoint_find(struct endpoint *ep)
 {
 	const char *names = ep->options->local.device ? ep->options->local.device : "";
-	const struct hca_port *port = NULL;
 	char name[128], reason[160];
+	int rc;
 
 	do {
+		const struct hca_port *port;
 		struct hca_attr wanted;
+		struct hca_list list;
 
-		hca_list_free(list);
 		text_next(&names, name, sizeof(name));
 		wanted = rail_wanted(ep, name[0] ? name : NULL);
-		if (hca_scan(list, wanted.device, ep->fault))
+		if (hca_scan(&list, wanted.device, ep->fault))
 			return -1;
-		port = hca_choose(list, &wanted, reason, sizeof(reason), ep->fault);
-		if (!port || endpoint_efa_find(ep, port) || check_ports(ep, list, port))
-			return -1;
-	} while (names);
-	return 0;
+		port = hca_choose(&list, &wanted, reason, sizeof(reason), ep->fault);
+		rc = port ? check_ports(ep, &list, port) : -1;
+		hca_list_free(&list);
+	} while (names && rc == 0);
+	return rc;
 }
 
 /* The threads are made before one of them is pinned: they inherit where it may run. */
@@ -313,27 +338,11 @@ static int make_workers(struct endpoint *ep)
 	return pool_init(&ep->pool, ep->workers, ep->fault);
 }
 
-/* Check that the devices support the operations that the test posts. */
-static int check_operation(struct endpoint *ep)
-{
-	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);
-
-	fault_phase(ep->fault, PHASE_DEVICE);
-	for (unsigned i = 0; i < ep->rails; i++) {
-		if (!endpoint_can_group(ep, &ep->rail[i].hca.info))
-			return endpoint_refuse_group(ep, &ep->rail[i].hca.info);
-		if (operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
-					   endpoint_sends(ep), answers, ep->fault))
-			return -1;
-	}
-	return 0;
-}
-
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
 	if (endpoint_choose_groups(ep) || open_rails(ep) || check_own_schedule(ep) ||
-	    endpoint_iwarp_check(ep) || check_operation(ep) || make_workers(ep) ||
+	    endpoint_iwarp_check(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}, false))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -17,7 +17,6 @@
 #include "base/pool.h"
 #include "cli/options.h"
 
-struct hca_list;
 struct hca_port;
 struct operation_depth;
 struct rail; /* endpoint/rail.h */
@@ -55,14 +54,13 @@ struct endpoint {
 	uint32_t group_number; /* with -g: the workers' groups are from this one on */
 };
 
-/* List the devices, and check that a usable one exists, with what -x and -s need. The caller frees
- * LIST. */
-int endpoint_find(struct endpoint *ep, struct hca_list *list);
+/* Check that there are devices to use, with what the options need. */
+int endpoint_find(struct endpoint *ep);
 
 /* Choose and open the devices and the GPU, create the threads and pin them. */
 int endpoint_open(struct endpoint *ep);
 
-/* After that: check that the open devices have the transport, and can send the largest message. */
+/* After that: check that the open devices have what the test needs, and send the largest message. */
 int endpoint_check_devices(struct endpoint *ep);
 
 /* After the agreement on MTU and outstanding READs: limit size and depth to them. */
@@ -157,12 +155,9 @@ void endpoint_gpu_start(struct endpoint *ep); /* start the driver early, because
 void endpoint_gpu_before_open(struct endpoint *ep); /* before the NIC is opened */
 int endpoint_gpu_open(struct endpoint *ep);
 
-/*
- * efa.c: the transport of a client that was not told one, and whether the devices have it: of P,
- * which this end may use, before it has a peer; of those that it has opened.
- */
-int endpoint_efa_find(struct endpoint *ep, const struct hca_port *p);
-int endpoint_efa_check(struct endpoint *ep);
+/* efa.c: a client that was not told which transport takes the one that P has; whether P has it. */
+int endpoint_efa_choose(struct endpoint *ep, const struct hca_port *p);
+int endpoint_efa_check(struct endpoint *ep, const struct hca_port *p);
 
 /*
  * iwarp.c: if a device of this end is iWARP: connect the QPs by rdma_cm in any case, and refuse

@@ -8,7 +8,6 @@
 #include "cli/sweep.h"
 #include "session/program.h"
 #include "verbs/cm.h"
-#include "verbs/hca.h"
 
 #define RETRY_FIRST_NS UINT64_C(20000000)
 #define RETRY_MAX_NS   UINT64_C(250000000)
@@ -202,12 +201,10 @@ static int find_server(struct session *s)
 		.deadline_ns = clock_now_ns() + p->options.local.connect_timeout_ns,
 		.pause_ns = RETRY_FIRST_NS,
 	};
-	struct hca_list list = {NULL, 0};
-	int rc = endpoint_find(&s->ep, &list);
+	int rc;
 
 	/* This end's devices, GPU and rdma_cm are looked at before a server is. */
-	hca_list_free(&list);
-	if (rc || endpoint_gpu_find(&s->ep))
+	if (endpoint_find(&s->ep) || endpoint_gpu_find(&s->ep))
 		return -1;
 	if (s->ep.options->experiment.rdma_cm) {
 		fault_phase(s->ep.fault, PHASE_RDMA_CM);

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "plan/limits.h"
-#include "verbs/hca.h"
 
 /*
  * Tell the service manager STATE ("READY=1"), as sd_notify(3) does: send it to the socket in
@@ -94,14 +93,11 @@ static int vet_client(const void *program, const json_t *first, struct fault *f)
 int listen_open(struct session *s)
 {
 	struct program *p = s->program;
-	struct hca_list list = {NULL, 0};
 	const struct local_options *l = &p->options.local;
 	/* A server that stays serves this host only, unless the user says who may use it. */
 	const char *address = l->persistent && !l->auth ? "127.0.0.1" : NULL;
-	int rc = endpoint_find(&s->ep, &list);
 
-	hca_list_free(&list);
-	if (rc || endpoint_gpu_find(&s->ep) ||
+	if (endpoint_find(&s->ep) || endpoint_gpu_find(&s->ep) ||
 	    listener_open(&p->listener, l->source_ip ? l->source_ip : address, (uint16_t)l->port,
 			  &p->stop, &p->fault))
 		return -1;

@@ -152,7 +152,7 @@ int session_open(struct session *s)
 	enter_stage(s, SESSION_AGREEING);
 	if (!s->ep.server && (s->ms.report->trial || !options_given(s->ep.options, "tx-depth")))
 		s->ep.default_depth = 1;
-	if (endpoint_efa_check(&s->ep) || endpoint_check_devices(&s->ep) ||
+	if (endpoint_check_devices(&s->ep) ||
 	    endpoint_fit_depth(&s->ep, UINT64_MAX))
 		return -1;
 	if (e->size_bytes != size)
