@@ -12,8 +12,7 @@
 
 #define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
 
-/* Conditions are recorded in timed rounds, not in warm-ups or rounds of a program's own kind. */
-static bool records_conditions(const struct measurement *meas)
+bool conditions_recorded(const struct measurement *meas)
 {
 	return !meas->attr.warmup && !meas->attr.kind;
 }
@@ -34,7 +33,7 @@ void conditions_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
-	if (!records_conditions(meas))
+	if (!conditions_recorded(meas))
 		return;
 	for (unsigned i = 0; i < ms->ep->rails; i++)
 		port_events_start(&ms->ep->rail[i].events);
@@ -45,7 +44,7 @@ void conditions_start(struct measurement *meas)
 
 void conditions_stop(struct measurement *meas)
 {
-	if (!records_conditions(meas))
+	if (!conditions_recorded(meas))
 		return;
 	steal_stop(meas->ms->steal);
 	meas->stops = cgroup_stops(&meas->stops);
@@ -121,7 +120,7 @@ void conditions_measure(struct measurement *meas, uint64_t messages)
 	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
 	uint64_t packets = messages * ((meas->attr.message_bytes + mtu - 1) / mtu);
 
-	if (!records_conditions(meas))
+	if (!conditions_recorded(meas))
 		return;
 	*q = quality_unknown();
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
@@ -184,17 +183,12 @@ void evidence_measure(struct measurement *meas)
 
 void conditions_describe(const struct measurement *meas, json_t *m)
 {
-	const struct record none = {.message_bytes = meas->attr.message_bytes,
-				    .quality = meas->mine.record.quality};
 	enum result_end me = measurement_end(meas, true);
 
 	if (evidence_is_known(&meas->evidence[me]))
 		json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
-	if (!records_conditions(meas))
-		return;
-	json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
-	if (!meas->mine.measured && !meas->attr.cpu_util)
-		json_object_set_new(m, "conditions", record_to_json(&none));
+	if (conditions_recorded(meas))
+		json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
 }
 
 int conditions_read(struct measurement *meas, const json_t *m)

@@ -14,7 +14,7 @@
 static bool receiver_counts(const struct endpoint *ep)
 {
 	return experiment_loses(&ep->options->experiment) && !ep->test->latency &&
-	       (test_receives(ep->test) || ep->immediate);
+	       endpoint_receives(ep);
 }
 
 /*
@@ -164,24 +164,22 @@ static int read_record(const struct endpoint *ep, const struct round_attr *attr,
 	return rc;
 }
 
-/* Read the records of the peer's workers, and what is known of its devices. */
+/* Read the records of the peer's workers, and behind them what is known of its devices. */
 static int read_parts(const struct endpoint *ep, const struct round_attr *attr,
 		      struct found *theirs, const json_t *done)
 {
-	const json_t *parts = json_object_get(done, "parts"), *v;
-	const json_t *devices = json_object_get(done, "devices");
-	struct record rec;
+	const json_t *v;
 	size_t i;
 
-	json_array_foreach (parts, i, v)
-		if (i < ep->workers && read_record(ep, attr, &theirs->workers[i], v))
-			return -1;
-	json_array_foreach (devices, i, v) {
-		if (i == ep->rails)
+	json_array_foreach (json_object_get(done, "parts"), i, v) {
+		struct record device, *rec = i < ep->workers ? &theirs->workers[i] : &device;
+
+		if (i == ep->workers + ep->rails)
 			break;
-		if (record_from_json(&rec, v, ep->fault))
+		if (read_record(ep, attr, rec, v))
 			return -1;
-		theirs->devices[i] = rec.plus_minus;
+		if (rec == &device)
+			theirs->devices[i - ep->workers] = device.plus_minus;
 	}
 	return 0;
 }
@@ -217,15 +215,14 @@ static void cap_rate(struct record *receiver, const struct record *sender)
 
 int results_read(struct measurement *meas, const json_t *done)
 {
-	const json_t *record = json_object_get(done, "record");
-	const json_t *from = record ? record : json_object_get(done, "conditions");
+	const json_t *from = json_object_get(done, "record");
 	struct found *theirs = &meas->theirs;
 
 	if (conditions_read(meas, done) ||
 	    (from && read_record(meas->ms->ep, &meas->attr, &theirs->record, from)) ||
 	    read_parts(meas->ms->ep, &meas->attr, theirs, done))
 		return -1;
-	theirs->measured = record;
+	theirs->measured = theirs->record.messages || theirs->record.qps;
 	if (!meas->watch->leader && meas->mine.measured)
 		cap_rate(&meas->mine.record, &theirs->record);
 	if (meas->attr.both && together_read(&meas->both, done, meas->ms->fault))
@@ -233,22 +230,20 @@ int results_read(struct measurement *meas, const json_t *done)
 	return read_resent(meas, done);
 }
 
-/* Add the records of this end's workers to M, and what is known of its devices. */
+/* Add the records of this end's workers to M, and behind them what is known of its devices. */
 static void describe_parts(const struct endpoint *ep, const struct found *mine, json_t *m)
 {
-	json_t *parts = json_array(), *devices = json_array();
+	json_t *parts = json_array();
 
 	for (unsigned i = 0; i < ep->workers; i++)
 		json_array_append_new(parts, record_to_json(&mine->workers[i]));
-	for (unsigned d = 0; d < ep->rails; d++) {
-		struct record rec = {.plus_minus = mine->devices[d]};
+	for (unsigned d = 0; d < ep->rails && mine->devices[0].slices; d++) {
+		struct record rec = {.message_bytes = mine->record.message_bytes,
+				     .plus_minus = mine->devices[d]};
 
-		json_array_append_new(devices, record_to_json(&rec));
+		json_array_append_new(parts, record_to_json(&rec));
 	}
 	json_object_set_new(m, "parts", parts);
-	if (mine->devices[0].slices)
-		json_object_set(m, "devices", devices);
-	json_decref(devices);
 }
 
 /* Add to M the numbers of each worker's messages: sent, or received; and those sent again. */
@@ -273,6 +268,9 @@ json_t *results_message(struct measurement *meas, const char *type)
 {
 	const struct meter *all = meas->ms->meter;
 	const struct found *mine = &meas->mine;
+	const struct record none = {.message_bytes = meas->attr.message_bytes,
+				    .quality = mine->record.quality};
+	bool row = mine->measured || meas->attr.cpu_util;
 	json_t *m = message_new(type);
 
 	describe_messages(all, m);
@@ -281,8 +279,8 @@ json_t *results_message(struct measurement *meas, const char *type)
 	conditions_describe(meas, m);
 	if (meas->attr.both && mine->measured)
 		together_describe(&meas->both, all, m);
-	if (mine->measured || meas->attr.cpu_util)
-		json_object_set_new(m, "record", record_to_json(&mine->record));
+	if (row || conditions_recorded(meas))
+		json_object_set_new(m, "record", record_to_json(row ? &mine->record : &none));
 	if (mine->measured && all->ep->workers > 1)
 		describe_parts(all->ep, mine, m);
 	return m;

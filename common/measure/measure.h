@@ -116,7 +116,7 @@ struct round_attr {
 
 /* What one end found in a round. */
 struct found {
-	bool measured;          /* it has a record, not only conditions; so has each worker */
+	bool measured;          /* it has a record, not only of conditions; so has each worker */
 	struct record record;   /* of all its workers */
 	struct record *workers; /* of each, if there are several; without a rate: unknown */
 	/* if a device has several workers; slices 0: unknown */

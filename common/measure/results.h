@@ -39,9 +39,11 @@ int results_read(struct measurement *meas, const json_t *done);
  * and not for warm-ups and a program's own kinds of round; and what their loops saw meanwhile
  * (proto/evidence.h).
  *
- * Start when the round is prepared and no loop runs at either end: both do so at once; stop when
+ * A record has them in timed rounds, not in warm-ups or rounds of a program's own kind. Start when
+ * the round is prepared and no loop runs at either end: both do so at once; stop when
  * all loops have ended. Both may take a while.
  */
+bool conditions_recorded(const struct measurement *meas);
 void conditions_start(struct measurement *meas);
 void conditions_stop(struct measurement *meas);
 
@@ -52,8 +54,8 @@ void conditions_measure(struct measurement *meas, uint64_t messages);
 void evidence_measure(struct measurement *meas);
 
 /*
- * Add quality (unless it is in a record), evidence and ports of this end to the "done" message M;
- * and read the peer's: 0, or -1 with the fault raised.
+ * Add evidence and ports of this end to the "done" message M; and read the peer's: 0, or -1 with the
+ * fault raised.
  */
 void conditions_describe(const struct measurement *meas, json_t *m);
 int conditions_read(struct measurement *meas, const json_t *m);

@@ -40,8 +40,8 @@
  *	follower finish  request to end early, after a signal
  *			 [, max_duration_ns: or at this limit of the server, which also tells it
  *			 as the leader]
- *	leader  done     messages[] sent by each worker [, record, parts[], conditions, snapshot[],
- *			 evidence, devices[], resent]
+ *	leader  done     messages[] sent by each worker [, record, parts[] of its workers and
+ *			 devices, snapshot[], evidence, resent]
  *	follower over    messages[] received by each worker [, receivers[] and the same];
  *			 in both directions the server's first
  *			 in both directions either also has sent{began_ns, ended_ns: since the last
