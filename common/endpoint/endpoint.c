@@ -137,8 +137,8 @@ static int check_port(struct endpoint *ep, const struct hca_port *p)
 	bool open = ep->rails;
 
 	fault_phase(ep->fault, PHASE_DEVICE);
-	if (!endpoint_can_group(ep, p))
-		return endpoint_refuse_group(ep, p);
+	if (endpoint_check_group(ep, p))
+		return -1;
 	if ((open || !ep->server || options_given(ep->options, "connection")) &&
 	    endpoint_efa_check(ep, p))
 		return -1;
@@ -307,7 +307,7 @@ int endpoint_find(struct endpoint *ep)
 		rc = port ? check_ports(ep, &list, port) : -1;
 		hca_list_free(&list);
 	} while (names && rc == 0);
-	return rc;
+	return rc ? -1 : endpoint_gpu_find(ep);
 }
 
 /* The threads are made before one of them is pinned: they inherit where it may run. */
@@ -389,10 +389,4 @@ void endpoint_release(struct endpoint *ep)
 	free(ep->rail);
 	ep->rail = NULL;
 	ep->rails = 0;
-}
-
-bool endpoint_receives(const struct endpoint *ep)
-{
-	return !ep->test->operation.peer_allows || ep->options->experiment.write_with_imm ||
-	       ep->immediate;
 }

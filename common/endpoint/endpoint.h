@@ -54,7 +54,7 @@ struct endpoint {
 	uint32_t group_number; /* with -g: the workers' groups are from this one on */
 };
 
-/* Check that there are devices to use, with what the options need. */
+/* Check that there are devices to use, with what the options need, and open the GPU that they name. */
 int endpoint_find(struct endpoint *ep);
 
 /* Choose and open the devices and the GPU, create the threads and pin them. */
@@ -72,7 +72,7 @@ void endpoint_use_size(struct endpoint *ep, unsigned i);
 /* rail.c: the rate of this end's links; 0: unknown. */
 double endpoint_rate_gbps(const struct endpoint *ep);
 
-/* Each message needs a receive of the peer's. */
+/* Each message needs a receive of the end to which it goes. */
 bool endpoint_receives(const struct endpoint *ep);
 
 /* Cut the depth of the send queues, if a default, to MOST and to what the devices have. */
@@ -125,13 +125,9 @@ const char *endpoint_calls_why(const struct endpoint *ep);
 const char *endpoint_share(const struct endpoint *ep);
 const char *endpoint_share_why(const struct endpoint *ep, char *buf, size_t size);
 
-/*
- * group.c, with -g: choose at random where the workers' groups begin; whether P has what it needs,
- * and the fault if not.
- */
+/* group.c, with -g: choose at random where the workers' groups begin; check that P has what it needs. */
 int endpoint_choose_groups(struct endpoint *ep);
-bool endpoint_can_group(const struct endpoint *ep, const struct hca_port *p);
-int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p);
+int endpoint_check_group(const struct endpoint *ep, const struct hca_port *p);
 
 /* Check that all buffers fit within what the server allows a client, and the cgroup. */
 int endpoint_check_memory(struct endpoint *ep);
@@ -146,7 +142,7 @@ static inline enum fault_code endpoint_misfit(const struct endpoint *ep, const c
 }
 
 /*
- * gpu.c: endpoint_gpu_check() checks the GPU options of the command line. endpoint_gpu_find() finds
+ * gpu.c: endpoint_gpu_check() checks the GPU options of the command line. endpoint_gpu_find() opens
  * the GPU that they name, if any. endpoint_gpu_open() opens this end's GPU, if it needs one.
  */
 int endpoint_gpu_check(struct options *o, const struct test *test, struct fault *f);

@@ -27,24 +27,18 @@ int endpoint_choose_groups(struct endpoint *ep)
 	return fault_raise(ep->fault, FAULT_LOCAL, errno, "getrandom()");
 }
 
-bool endpoint_can_group(const struct endpoint *ep, const struct hca_port *p)
+int endpoint_check_group(const struct endpoint *ep, const struct hca_port *p)
 {
+	bool has_groups = p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0;
 	uint64_t qps = ep->options->experiment.mcg;
-
-	return !qps || (p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0 &&
-			(uint64_t)p->attr.max_mcast_qp_attach >= qps);
-}
-
-int endpoint_refuse_group(const struct endpoint *ep, const struct hca_port *p)
-{
 	struct fault *f = ep->fault;
 
-	fault_phase(f, PHASE_DEVICE);
-	if (p->fabric == FABRIC_ROCE && p->attr.max_mcast_grp > 0)
+	if (!qps || (has_groups && (uint64_t)p->attr.max_mcast_qp_attach >= qps))
+		return 0;
+	if (has_groups)
 		return fault_usage(f, "use fewer",
 				   "-g/--mcg %u: %s attaches at most %d QPs to a multicast group",
-				   (unsigned)ep->options->experiment.mcg, p->device,
-				   p->attr.max_mcast_qp_attach);
+				   (unsigned)qps, p->device, p->attr.max_mcast_qp_attach);
 	fault_raise(f, FAULT_UNAVAILABLE, 0, "-g/--mcg cannot be used on %s port %u, which is %s",
 		    p->device, p->port, fabric_row(p->fabric)->name);
 	if (p->fabric == FABRIC_ROCE)

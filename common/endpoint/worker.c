@@ -16,10 +16,15 @@
 #include "verbs/transports.h"
 
 
+bool endpoint_receives(const struct endpoint *ep)
+{
+	return test_receives(ep->test) || ep->immediate;
+}
+
 /* True if the peer's messages consume receives of this end. */
 static bool worker_receives(const struct endpoint *ep)
 {
-	return (test_receives(ep->test) || ep->immediate) &&
+	return endpoint_receives(ep) &&
 	       (ep->test->latency || ep->options->experiment.bidirectional || !endpoint_leads(ep));
 }
 

@@ -57,10 +57,9 @@ static int check_pace(const struct plan_round *plan, const struct link *l, bool 
 static bool can_stand_alone(const struct endpoint *ep)
 {
 	const struct experiment *e = &ep->options->experiment;
-	bool receives = !ep->test->operation.peer_allows || e->write_with_imm;
 
 	return !experiment_loses(e) &&
-	       (!receives || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
+	       (!endpoint_receives(ep) || (!e->use_srq && e->rx_depth >= ALONE_MOST + e->tx_depth));
 }
 
 /* A ping-pong of WRITEs finds no message of an earlier round in its memory. */

@@ -204,7 +204,7 @@ static int find_server(struct session *s)
 	int rc;
 
 	/* This end's devices, GPU and rdma_cm are looked at before a server is. */
-	if (endpoint_find(&s->ep) || endpoint_gpu_find(&s->ep))
+	if (endpoint_find(&s->ep))
 		return -1;
 	if (s->ep.options->experiment.rdma_cm) {
 		fault_phase(s->ep.fault, PHASE_RDMA_CM);

@@ -97,7 +97,7 @@ int listen_open(struct session *s)
 	/* A server that stays serves this host only, unless the user says who may use it. */
 	const char *address = l->persistent && !l->auth ? "127.0.0.1" : NULL;
 
-	if (endpoint_find(&s->ep) || endpoint_gpu_find(&s->ep) ||
+	if (endpoint_find(&s->ep) ||
 	    listener_open(&p->listener, l->source_ip ? l->source_ip : address, (uint16_t)l->port,
 			  &p->stop, &p->fault))
 		return -1;
