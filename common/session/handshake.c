@@ -33,13 +33,11 @@ static json_t *make_offer(struct endpoint *ep, const struct rail *r)
 	struct hello_rail mine = rail_hello(ep, r);
 	enum gid_kind kinds[GID_KINDS];
 	size_t n = rail_gid_kinds(ep, r, kinds);
-	json_t *to = json_object(), *list = json_array();
 
 	mine.mtu_bytes = rail_mtu(ep, r);
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, json_integer(kinds[i]));
-	json_object_set_new(to, "gid_kinds", list);
-	return fields_write(hello_fields(true), &mine, to);
+		mine.gid_kinds[i] = (char)('0' + kinds[i]);
+	return fields_write(hello_fields(true), &mine, json_object());
 }
 
 /* Add to a hello or welcome what both ends tell of themselves. */
@@ -214,21 +212,20 @@ static int agree_on_subnet(struct endpoint *ep, const struct rail *r,
 				    "InfiniBand router connects the two, give -x 0 at both ends");
 }
 
-/* The first kind of GID that both ends of rail R have, in the order of the client's KINDS. */
-static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds,
-			const struct hello_rail *theirs, enum gid_kind *kind)
+/* The first kind of GID that both ends of rail R have, in the order of the client's, THEIRS. */
+static int agree_on_gid(struct endpoint *ep, struct rail *r, const struct hello_rail *theirs,
+			enum gid_kind *kind)
 {
 	enum gid_kind mine[GID_KINDS];
 	size_t n = rail_gid_kinds(ep, r, mine);
-	const json_t *v;
-	size_t i;
+	const char *kinds = theirs->gid_kinds;
 
 	if (fault_is(ep->fault) || agree_on_transport(ep, r, theirs) ||
 	    agree_on_subnet(ep, r, theirs))
 		return -1;
-	json_array_foreach (kinds, i, v)
+	for (size_t i = 0; kinds[i]; i++)
 		for (size_t k = 0; k < n; k++)
-			if (json_is_integer(v) && json_integer_value(v) == (json_int_t)mine[k]) {
+			if (kinds[i] == (char)('0' + mine[k])) {
 				*kind = mine[k];
 				return 0;
 			}
@@ -240,9 +237,7 @@ static int agree_on_gid(struct endpoint *ep, struct rail *r, const json_t *kinds
 		"the two ends have no type of GID in common: the first type of the server's %s is %s, "
 		"of the client's %s",
 		r->hca.info.device, n ? gid_kind_name(mine[0]) : "none",
-		json_array_size(kinds) ? gid_kind_name((enum gid_kind)json_integer_value(
-						 json_array_get(kinds, 0)))
-				       : "none");
+		kinds[0] ? gid_kind_name((enum gid_kind)(kinds[0] - '0')) : "none");
 	return fault_fix(ep->fault, "give both netdevs an address of one family, or choose GIDs "
 				    "with -x on both ends");
 }
@@ -257,7 +252,7 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	enum gid_kind kind;
 
 	if (agree_on_rail(ep, r, offer, &theirs) ||
-	    agree_on_gid(ep, r, json_object_get(offer, "gid_kinds"), &theirs, &kind) ||
+	    agree_on_gid(ep, r, &theirs, &kind) ||
 	    rail_use_gid(ep, r, kind))
 		return -1;
 	choice = rail_hello(ep, r);

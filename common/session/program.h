@@ -140,8 +140,9 @@ void command_line_notes(const struct program *p);
 
 /* hello.c: what a rail of the client supports; and what the server chose from it. */
 struct hello_rail {
-	enum fabric fabric;     /* of an offer */
-	enum gid_kind gid_kind; /* of a choice */
+	enum fabric fabric;            /* of an offer */
+	char gid_kinds[GID_KINDS + 1]; /* the same: a digit for each, the best first */
+	enum gid_kind gid_kind;        /* of a choice */
 	unsigned mtu_bytes;
 	uint16_t pkey;                /* that the user chose; 0: any */
 	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */

@@ -217,7 +217,7 @@ aimed_at() { # ADDRESS PORT ARG…
 	# the server is told of a client that does nothing more, and says where it listens
 	server send_lat -d "$CM_ADDRESS" --timeout 8
 	stranger=(say '{"type": "hello", "protocol": 5, "version": "0", "test": "send_lat", "timeout_ns": 8000000000,
-		"experiment": {"rdma_cm": 1}, "rails": [{"fabric":1, "gid_kinds": [0], "mtu_bytes": 256}]}'
+		"experiment": {"rdma_cm": 1}, "rails": [{"fabric":1, "gid_kinds": "0", "mtu_bytes": 256}]}'
 		hear-any hear-any stay)
 	become "$lib/peer" connect "$port" "${stranger[@]}" >seen.out 2>seen.err </dev/null &
 	pid[first]=$!
