@@ -12,7 +12,7 @@
  *			 other experiments, default_depth: of -t, which the server may cut,
  *			 sizes[]: of the experiment and of those that differ from it by that alone]
  *	server  welcome  protocol, version, timeout_ns,
- *			 rails[]{gid_kind, mtu_bytes [, pkey, reads_*]}
+ *			 rails[]: the same, with one of gid_kinds
  *			 [, tx_depth, gpu_memory, rdma_cm[]{address, port, token} of each worker,
  *			 decided: what the client decided otherwise than an ib_* server's
  *			 command line];

@@ -37,7 +37,7 @@ static json_t *make_offer(struct endpoint *ep, const struct rail *r)
 	mine.mtu_bytes = rail_mtu(ep, r);
 	for (size_t i = 0; i < n; i++)
 		mine.gid_kinds[i] = (char)('0' + kinds[i]);
-	return fields_write(hello_fields(true), &mine, json_object());
+	return fields_write(hello_fields(), &mine, json_object());
 }
 
 /* Add to a hello or welcome what both ends tell of themselves. */
@@ -124,7 +124,7 @@ static int agree_on_rail(struct endpoint *ep, struct rail *r, const json_t *from
 	unsigned mine = rail_mtu(ep, r);
 
 	*theirs = (struct hello_rail){.reads = {1, 1}};
-	if (fields_read(hello_fields(ep->server), theirs, from, ep->fault) ||
+	if (fields_read(hello_fields(), theirs, from, ep->fault) ||
 	    rail_agree_on_pkey(ep, r, theirs->pkey, ep->server ? theirs->default_pkey : 0))
 		return -1;
 	r->route.mtu_bytes = theirs->mtu_bytes < mine ? theirs->mtu_bytes : mine;
@@ -160,7 +160,7 @@ int handshake_apply_welcome(struct measure *ms, const json_t *m)
 		return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
 		if (agree_on_rail(ep, &ep->rail[i], json_array_get(rails, i), &choice) ||
-		    rail_use_gid(ep, &ep->rail[i], choice.gid_kind))
+		    rail_use_gid(ep, &ep->rail[i], (enum gid_kind)(choice.gid_kinds[0] - '0')))
 			return -1;
 	if (message_u64_if(m, "tx_depth", UINT32_MAX, &depth, ep->fault) ||
 	    (depth && endpoint_fit_depth(ep, depth)))
@@ -256,11 +256,11 @@ static int choose_port(struct endpoint *ep, struct rail *r, const json_t *offer,
 	    rail_use_gid(ep, r, kind))
 		return -1;
 	choice = rail_hello(ep, r);
-	choice.gid_kind = kind;
+	choice.gid_kinds[0] = (char)('0' + kind);
 	choice.mtu_bytes = r->route.mtu_bytes;
 	if (r->route.pkey_index) /* another than the client expects */
 		choice.pkey = pkey_read(&r->hca, r->route.pkey_index);
-	json_array_append_new(choices, fields_write(hello_fields(false), &choice, json_object()));
+	json_array_append_new(choices, fields_write(hello_fields(), &choice, json_object()));
 	return fault_is(ep->fault) ? -1 : 0;
 }
 

@@ -45,22 +45,16 @@ static int check_test(const struct offer *o, const json_t *m, struct fault *f)
 #define ROW(member, ...) FIELD(struct hello_rail, member, __VA_ARGS__)
 #define READS(member) \
 	FIELD_AS("reads_" #member, struct hello_rail, reads.member, .min = 1, .max = UINT8_MAX)
-#define MTU_PKEY_AND_READS                                                         \
-	ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey), \
-		ROW(subnet), ROW(global),                                          \
-		ROW(message_max), READS(sent), READS(answered)
 
-const struct fields *hello_fields(bool offer)
+const struct fields *hello_fields(void)
 {
-	static const struct field offered[] = {ROW(fabric, FIELD_REQUIRED, .max = FABRICS - 1),
-					       ROW(gid_kinds, FIELD_REQUIRED),
-					       MTU_PKEY_AND_READS};
-	static const struct field chosen[] = {ROW(gid_kind, FIELD_REQUIRED, .max = GID_KINDS - 1),
-					      MTU_PKEY_AND_READS};
-	static const struct fields offers = FIELDS(offered, "the client's offer has an invalid");
-	static const struct fields choices = FIELDS(chosen, "the server's choice has an invalid");
+	static const struct field rows[] = {
+		ROW(fabric, FIELD_REQUIRED, .max = FABRICS - 1), ROW(gid_kinds, FIELD_REQUIRED),
+		ROW(mtu_bytes, FIELD_REQUIRED, .max = 4096), ROW(pkey), ROW(default_pkey),
+		ROW(subnet), ROW(global), ROW(message_max), READS(sent), READS(answered)};
+	static const struct fields table = FIELDS(rows, "the peer's device has an invalid");
 
-	return offer ? &offers : &choices;
+	return &table;
 }
 
 /* Check that each rail of the client's offer has the keys that the server chooses from. */
@@ -71,7 +65,7 @@ static int check_rails(const json_t *rails, struct fault *f)
 	size_t i;
 
 	json_array_foreach (rails, i, offer)
-		if (fields_read(hello_fields(true), &rail, offer, f))
+		if (fields_read(hello_fields(), &rail, offer, f))
 			return -1;
 	return 0;
 }

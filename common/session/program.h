@@ -138,11 +138,10 @@ int command_line_point(struct program *p, unsigned point);
 void command_line_ignored(const struct program *p, unsigned traits);
 void command_line_notes(const struct program *p);
 
-/* hello.c: what a rail of the client supports; and what the server chose from it. */
+/* hello.c: what a rail of the client supports; and of the server, with what it chose from that. */
 struct hello_rail {
-	enum fabric fabric;            /* of an offer */
-	char gid_kinds[GID_KINDS + 1]; /* the same: a digit for each, the best first */
-	enum gid_kind gid_kind;        /* of a choice */
+	enum fabric fabric;
+	char gid_kinds[GID_KINDS + 1]; /* a digit for each, the best first; the one that is chosen */
 	unsigned mtu_bytes;
 	uint16_t pkey;                /* that the user chose; 0: any */
 	uint16_t default_pkey;        /* InfiniBand: of index 0, if nobody chooses; 0: not told */
@@ -152,7 +151,7 @@ struct hello_rail {
 	struct operation_depth reads; /* 0: not used */
 };
 
-const struct fields *hello_fields(bool offer);
+const struct fields *hello_fields(void);
 
 /* What P offers for the test that HELLO names; if it offers none of that name, what it runs. */
 const struct offer *hello_wanted(const struct program *p, const json_t *hello);

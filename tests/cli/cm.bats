@@ -189,7 +189,7 @@ connected() {
 # A client that was told to connect its QPs to PORT of an address, by a server that is none.
 aimed_at() { # ADDRESS PORT ARG…
 	fake_server hear hello say '{"type": "welcome", "protocol": 5, "version": "0", "timeout_ns": 5000000000,
-		"rails": [{"gid_kind": 0, "mtu_bytes": 256}],
+		"rails": [{"fabric": 1, "gid_kinds": "0", "mtu_bytes": 256}],
 		"rdma_cm": [{"address": "'"$1"'", "port": '"$2"', "token": 1}]}' hear error gone
 	host=127.0.0.1
 	client send_lat -R -d "$CM_ADDRESS" --timeout 15 --connect-timeout 1 "${@:3}"
