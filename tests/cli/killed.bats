@@ -229,7 +229,9 @@ status_in() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { pr
 	kill -KILL "${pid[server]}"
 	finish server # nobody is there now
 	start_client send_lat --connect-timeout 30 --json=c.json
-	timeout 10 sh -c "until grep -q SigBlk.*[1-9a-f] /proc/${pid[client]}/status; do :; done" # it is up
+	# It is up: the program, not the shell that is about to become it, hears signals.
+	timeout 10 sh -c "until awk '/^Name:/ && /send_lat/ { named = 1 } /^SigBlk:/ && \$2 ~ /[1-9a-f]/ { up = named }
+		END { exit !up }' /proc/${pid[client]}/status; do :; done"
 	kill -INT "${pid[client]}"
 	finish client
 	ended client 130
