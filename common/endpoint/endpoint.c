@@ -146,9 +146,8 @@ static int check_port(struct endpoint *ep, const struct hca_port *p)
 		return refuse_transport(ep, p->device);
 	if (index != EXPERIMENT_AUTO && index >= (uint64_t)p->port_attr.gid_tbl_len)
 		return rail_refuse_gid(ep, p);
-	if ((open || (!ep->server && p->fabric == FABRIC_EFA)) &&
-	    operation_check_device(&ep->test->operation, p, endpoint_sends(ep),
-				   e->bidirectional || !endpoint_leads(ep), ep->fault))
+	if (!open && !ep->server && p->fabric == FABRIC_EFA &&
+	    operation_check_device(&ep->test->operation, p, true, true, ep->fault))
 		return -1;
 	if (ep->server || !options_given(ep->options, "size") ||
 	    plan_last_size(e, max_bytes) <= max_bytes)
@@ -252,21 +251,6 @@ static int open_rails(struct endpoint *ep)
 	return 0;
 }
 
-/* gdr_bw without --plain runs on one thread and one device, and sets the direction of each cell. */
-static int check_own_schedule(struct endpoint *ep)
-{
-	const struct experiment *e = &ep->options->experiment;
-	const char *what = ep->rails > 1    ? "several devices"
-			   : e->threads > 1 ? "several threads"
-			   : e->reversed    ? "--reversed"
-					    : NULL;
-
-	if (!ep->own_schedule || !what)
-		return 0;
-	return fault_usage(ep->fault, "add --plain for a single row, or omit it",
-			   "%s cannot be used without --plain", what);
-}
-
 /* P can be opened, and has what the options need. */
 static bool port_fits(const struct endpoint *ep, const struct hca_port *p)
 {
@@ -338,11 +322,25 @@ static int make_workers(struct endpoint *ep)
 	return pool_init(&ep->pool, ep->workers, ep->fault);
 }
 
+/* The devices support what the test posts; a server whose device does not ends, as it serves nobody. */
+static int check_operation(struct endpoint *ep)
+{
+	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);
+
+	fault_phase(ep->fault, PHASE_DEVICE);
+	for (unsigned i = 0; i < ep->rails; i++)
+		if (endpoint_check_group(ep, &ep->rail[i].hca.info) ||
+		    operation_check_device(&ep->test->operation, &ep->rail[i].hca.info,
+					   endpoint_sends(ep), answers, ep->fault))
+			return -1;
+	return 0;
+}
+
 int endpoint_open(struct endpoint *ep)
 {
 	endpoint_gpu_before_open(ep);
-	if (endpoint_choose_groups(ep) || open_rails(ep) || check_own_schedule(ep) ||
-	    endpoint_iwarp_check(ep) || make_workers(ep) ||
+	if (endpoint_choose_groups(ep) || open_rails(ep) || endpoint_iwarp_check(ep) ||
+	    check_operation(ep) || make_workers(ep) ||
 	    run_in_all(ep, do_work, &(struct work){ep, worker_pin}, false))
 		return -1;
 	return endpoint_gpu_open(ep);

@@ -219,9 +219,25 @@ void endpoint_gpu_before_open(struct endpoint *ep)
 		gpu_route_before_open();
 }
 
+/* gdr_bw without --plain runs on one thread and one device, and sets the direction of each cell. */
+static int check_own_schedule(struct endpoint *ep)
+{
+	const struct experiment *e = &ep->options->experiment;
+	const char *what = ep->rails > 1    ? "several devices"
+			   : e->threads > 1 ? "several threads"
+			   : e->reversed    ? "--reversed"
+					    : NULL;
+
+	if (!ep->own_schedule || !what)
+		return 0;
+	return fault_usage(ep->fault, "add --plain for a single row, or omit it",
+			   "%s cannot be used without --plain", what);
+}
+
 int endpoint_gpu_open(struct endpoint *ep)
 {
-	if (!ep->own_schedule && ep->test->schedule && check_path(ep->options, ep->fault))
+	if (check_own_schedule(ep) ||
+	    (!ep->own_schedule && ep->test->schedule && check_path(ep->options, ep->fault)))
 		return -1;
 	if (endpoint_gpu_find(ep) || (!ep->gpu && ep->own_schedule && open_nearest(ep)))
 		return -1;
