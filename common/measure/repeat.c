@@ -197,7 +197,7 @@ static void add_how_many(const struct repeat *r, char *buf, size_t size)
 	const char *what = r->latency ? "mean" : "rate";
 
 	if (r->count == r->all)
-		text_add(buf, size, "%zu runs", r->all);
+		text_add(buf, size, "%zu run%s", r->all, r->all == 1 ? "" : "s");
 	else if (r->count)
 		text_add(buf, size, "%zu of %zu runs %s a %s", r->count, r->all,
 			 r->count == 1 ? "has" : "have", what);
