@@ -5,7 +5,7 @@
 #   make deps       install what building and testing needs (apt-get or dnf, as root or with sudo);
 #                   nothing else but `make demo` installs any
 #   make demo       see the tests run: installs what is missing, finds or makes an RDMA device
-#   make check      the tests that take ten minutes; installs nothing
+#   make check      the tests that take eight minutes; installs nothing
 #   make check-all  all tests that can run here: an hour on two CPUs
 #   make unit       the unit tests; `make sim` the stand-ins, `make san` the programs with sanitizers
 #   make bench      beside perftest, in one run

@@ -10,6 +10,7 @@ load sweeps
 
 setup_file() { need_bed ssh; }
 
+# bats test_tags=long
 @test "ssh: a node whose process starts late is not drained" { late_node ssh; }
 
 @test "ssh: two sweeps at once: the second one says so and measures nothing, and the first one is not disturbed" {
@@ -30,6 +31,7 @@ setup_file() { need_bed ssh; }
 	so '.lost == 0 and .good == 6'
 }
 
+# bats test_tags=long
 @test "ssh: a node dies in silence: all others are measured, the slow one is tested, and both are named" { dead_node ssh; }
 
 @test "ssh: a node is not reached: all others are measured, and it is named" {
