@@ -159,7 +159,9 @@ static json_t *verdict_json(const struct verdict *v)
 	return verdict;
 }
 
-/* How bad VERDICT of a document is: wrong data, then by its level, then whether it fails the run. */
+/*
+ * How bad VERDICT of a document is: wrong data, then by its level, then whether it fails the run.
+ */
 static unsigned badness(const json_t *verdict)
 {
 	static const enum verdict_level order[] = {VERDICT_PASS, VERDICT_NONE, VERDICT_INCONCLUSIVE,

@@ -2,9 +2,9 @@
 /*
  * figures: the same measurements in two sets of documents, before and after.
  *
- * A figure is a bandwidth, or the mean, p50 or p99 of a latency, of one measurement: a test,
- * size, number of QPs and direction (each of -b; and cell and route of gdr_bw) of one experiment.
- * It has a value per connection: of each document and each run of --reconnect; the runs of --repeat share
+ * A figure is a bandwidth, or the mean, p50 or p99 of a latency, of one measurement: a test, size,
+ * number of QPs and direction (each of -b; and cell and route of gdr_bw) of one experiment. It has
+ * a value per connection: of each document and each run of --reconnect; the runs of --repeat share
  * theirs. Documents are untrusted: what is no figure is left out.
  */
 #pragma once
@@ -54,8 +54,8 @@ void figures_add(struct figures *fs, enum figures_side side, const json_t *docum
 void figures_tell_difference(const struct figures *fs, char *buf, size_t size);
 
 /*
- * Once both sides are read: judge all figures; the loss WITHIN is tolerated (stat/compare.h). Raises FAULT_LOCAL
- * without memory.
+ * Once both sides are read: judge all figures; the loss WITHIN is tolerated (stat/compare.h).
+ * Raises FAULT_LOCAL without memory.
  */
 int figures_judge(struct figures *fs, double within, struct fault *f);
 

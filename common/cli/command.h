@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * command: a command that is no test (rdmark list, rdmark-pairs run), with a table of options of its
- * own: from it follow what is read and --help.
+ * command: a command that is no test (rdmark list, rdmark-pairs run), with a table of options of
+ * its own: from it follow what is read and --help.
  */
 #pragma once
 
@@ -33,9 +33,9 @@ struct command {
 int command_store(const struct option_row *row, const char *value, void *into, struct fault *f);
 
 /*
- * Read ARGV into INTO. If C has operands, they are moved to the start of ARGV, also those after "--",
- * and NULL ends them; else *REST is what follows "--", or ARGV's end. Returns 0; 1: help was asked
- * for and printed; -1 with FAULT_USAGE.
+ * Read ARGV into INTO. If C has operands, they are moved to the start of ARGV, also those after
+ * "--", and NULL ends them; else *REST is what follows "--", or ARGV's end. Returns 0; 1: help was
+ * asked for and printed; -1 with FAULT_USAGE.
  */
 int command_read(const struct command *c, void *into, char **argv, char ***rest, struct fault *f);
 

@@ -259,7 +259,8 @@ struct option_words {
 /*
  * Read the next of W if it is an option of ROWS, by its name, a beginning that only one has, or its
  * letter. *ROW is no alias; *VALUE is from the same word, or the next one if it needs one; NULL: it
- * has none. Returns 1; 0: it is no option, or none of ROWS, and W is as before; -1 with FAULT_USAGE.
+ * has none. Returns 1; 0: it is no option, or none of ROWS, and W is as before; -1 with
+ * FAULT_USAGE.
  */
 int options_next(const struct option_row *rows, struct option_words *w,
 		 const struct option_row **row, const char **value, struct fault *f);
@@ -319,12 +320,14 @@ const char *options_instead(const char *name, size_t size);
 /* Refuse given options that a run of TRAIT_SCHEDULE or TRAIT_CLIENT does not have. */
 int options_check(const struct options *o, unsigned run, struct fault *f);
 
-/* Refuse TEXT if it is empty; where ROW has a most of bytes, also if it is longer or no plain text. */
+/*
+ * Refuse TEXT if it is empty; where ROW has a most of bytes, also if it is longer or no plain text.
+ */
 int options_check_text(const struct option_row *row, const char *text, struct fault *f);
 
 /*
- * Store TEXT (NULL: none) as the value of ROW in the struct INTO, whose offset ROW has; of all kinds
- * but a command's doubles. Returns 0, or -1 with FAULT_USAGE.
+ * Store TEXT (NULL: none) as the value of ROW in the struct INTO, whose offset ROW has; of all
+ * kinds but a command's doubles. Returns 0, or -1 with FAULT_USAGE.
  */
 int options_store(const struct option_row *row, const char *text, void *into, struct fault *f);
 

@@ -322,7 +322,10 @@ static int make_workers(struct endpoint *ep)
 	return pool_init(&ep->pool, ep->workers, ep->fault);
 }
 
-/* The devices support what the test posts; a server whose device does not ends, as it serves nobody. */
+/*
+ * The devices support what the test posts; a server whose device does not ends, as it serves
+ * nobody.
+ */
 static int check_operation(struct endpoint *ep)
 {
 	bool answers = ep->options->experiment.bidirectional || !endpoint_leads(ep);

@@ -54,13 +54,17 @@ struct endpoint {
 	uint32_t group_number; /* with -g: the workers' groups are from this one on */
 };
 
-/* Check that there are devices to use, with what the options need, and open the GPU that they name. */
+/*
+ * Check that there are devices to use, with what the options need, and open the GPU that they name.
+ */
 int endpoint_find(struct endpoint *ep);
 
 /* Choose and open the devices and the GPU, create the threads and pin them. */
 int endpoint_open(struct endpoint *ep);
 
-/* After that: check that the open devices have what the test needs, and send the largest message. */
+/*
+ * After that: check that the open devices have what the test needs, and send the largest message.
+ */
 int endpoint_check_devices(struct endpoint *ep);
 
 /* After the agreement on MTU and outstanding READs: limit size and depth to them. */
@@ -125,7 +129,10 @@ const char *endpoint_calls_why(const struct endpoint *ep);
 const char *endpoint_share(const struct endpoint *ep);
 const char *endpoint_share_why(const struct endpoint *ep, char *buf, size_t size);
 
-/* group.c, with -g: choose at random where the workers' groups begin; check that P has what it needs. */
+/*
+ * group.c, with -g: choose at random where the workers' groups begin; check that P has what it
+ * needs.
+ */
 int endpoint_choose_groups(struct endpoint *ep);
 int endpoint_check_group(const struct endpoint *ep, const struct hca_port *p);
 

@@ -105,7 +105,9 @@ int endpoint_gpu_check(struct options *o, const struct test *test, struct fault 
 	return check_path(o, f);
 }
 
-/* Parse NAME of a GPU in O: "3" is an index, a name with a colon a PCI address, any other a UUID. */
+/*
+ * Parse NAME of a GPU in O: "3" is an index, a name with a colon a PCI address, any other a UUID.
+ */
 static struct gpu_attr wanted_gpu(const struct options *o, const char *name)
 {
 	uint64_t index = o->local.vendor_gpu;

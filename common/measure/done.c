@@ -40,7 +40,9 @@ static void rate_arrived_only(struct record *rec, const struct record *receiver)
 		rec->bandwidth_peak_gbps = rec->bandwidth_gbps;
 }
 
-/* The number of messages that worker I's peer says it has sent, in "done", or received, in "over". */
+/*
+ * The number of messages that worker I's peer says it has sent, in "done", or received, in "over".
+ */
 static uint64_t messages_of(const json_t *m, unsigned i)
 {
 	return (uint64_t)json_integer_value(json_array_get(json_object_get(m, "messages"), i));

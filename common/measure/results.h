@@ -27,8 +27,8 @@ void results_add_pace(struct record *sum, const struct record *by);
 void results_set_usage(struct measurement *meas, uint64_t messages);
 
 /*
- * done.c: create the message of TYPE, "done" or "over"; and read the peer's: 0, or -1 with the fault
- * raised.
+ * done.c: create the message of TYPE, "done" or "over"; and read the peer's: 0, or -1 with the
+ * fault raised.
  */
 json_t *results_message(struct measurement *meas, const char *type);
 int results_read(struct measurement *meas, const json_t *done);
@@ -54,8 +54,8 @@ void conditions_measure(struct measurement *meas, uint64_t messages);
 void evidence_measure(struct measurement *meas);
 
 /*
- * Add evidence and ports of this end to the "done" message M; and read the peer's: 0, or -1 with the
- * fault raised.
+ * Add evidence and ports of this end to the "done" message M; and read the peer's: 0, or -1 with
+ * the fault raised.
  */
 void conditions_describe(const struct measurement *meas, json_t *m);
 int conditions_read(struct measurement *meas, const json_t *m);
@@ -66,8 +66,8 @@ void conditions_judge(const struct measurement *meas, struct result_row *row);
 /*
  * done.c: how many messages of one end did not arrive at the other. The receiver counts them, after
  * the loops, by the sender's message DONE, and tells what came in OVER: then the records of both
- * ends have the number, and the rates of what arrived. DONE, OVER: NULL: this end does not follow, does
- * not lead. The client of a ping-pong itself counts the round trips without a sample. With -g,
+ * ends have the number, and the rates of what arrived. DONE, OVER: NULL: this end does not follow,
+ * does not lead. The client of a ping-pong itself counts the round trips without a sample. With -g,
  * ms->receivers has what came to each QP. 0, or -1 with the fault raised.
  */
 void loss_count(struct measure *ms, const json_t *done);

@@ -78,8 +78,8 @@ int gpu_sort(struct gpu_info *list, size_t count, const struct path_tree *t, con
 
 /*
  * Find the GPU that WANTED names, and no other; and open it. Raise FAULT_USAGE if it does not exist
- * (the fix lists the GPUs), or FAULT_UNAVAILABLE as gpu_list() does. A GPU without GPUDirect RDMA can be
- * opened, too; see gpu->info. Close *G with gpu_close(), after its memory is freed.
+ * (the fix lists the GPUs), or FAULT_UNAVAILABLE as gpu_list() does. A GPU without GPUDirect RDMA
+ * can be opened, too; see gpu->info. Close *G with gpu_close(), after its memory is freed.
  */
 int gpu_find(const struct gpu_attr *wanted, struct gpu_info *info, struct fault *f);
 int gpu_open(struct gpu **g, const struct gpu_attr *wanted, struct fault *f);

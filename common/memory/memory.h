@@ -4,8 +4,8 @@
  * mapped file (which may be a hugetlbfs, DAX or device file), or memory of a GPU.
  *
  * Each kind is a const struct memory_ops in a file of its own: host.c, huge.c, file.c, and one for
- * each vendor of GPUs (cuda.c, hip.c). A vendor's ops also are its driver: gpu.h has the words around
- * them. A new vendor is a new file, and a row of vendors.h.
+ * each vendor of GPUs (cuda.c, hip.c). A vendor's ops also are its driver: gpu.h has the words
+ * around them. A new vendor is a new file, and a row of vendors.h.
  *
  * One thread at a time may use a struct memory; it need not be the one that allocated it.
  */

@@ -11,7 +11,9 @@
 struct measure;
 struct round;
 
-/* A program's loop: it runs R and stores the results there. Returns 0, or -1 with the fault raised. */
+/*
+ * A program's loop: it runs R and stores the results there. Returns 0, or -1 with the fault raised.
+ */
 typedef int round_loop(struct round *r);
 
 /* Common defaults of all programs; the same as perftest's if it has the option. */

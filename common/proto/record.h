@@ -4,9 +4,9 @@
  * not measure (the server of write_bw) may have a record with its CPU use and without messages.
  *
  * record.def has its fields: from there come the members, the JSON form (for the protocol and the
- * document), the CSV columns and what is said of them in rdmark-json(5). Names have the units; Gb is 10^9 bits. A field that was not measured is 0 and
- * omitted; if a field depends on another one, it was measured if that one is not 0. An unknown real
- * number is NaN: null in JSON, empty in CSV.
+ * document), the CSV columns and what is said of them in rdmark-json(5). Names have the units; Gb
+ * is 10^9 bits. A field that was not measured is 0 and omitted; if a field depends on another one,
+ * it was measured if that one is not 0. An unknown real number is NaN: null in JSON, empty in CSV.
  */
 #pragma once
 

@@ -50,7 +50,9 @@ struct table {
 	bool narrow; /* fewer columns, since the terminal is too narrow for all */
 };
 
-/* A column: its value, its format, the gap before it, its width (below 0: of what is on its left). */
+/*
+ * A column: its value, its format, the gap before it, its width (below 0: of what is on its left).
+ */
 struct column {
 	const char *field; /* field of the record; NULL: this end's CPU use */
 	enum {

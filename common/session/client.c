@@ -82,7 +82,9 @@ static void print_waiting(void *session, uint64_t left_ns)
 		    (unsigned long long)l->port, units_about_ns((double)left_ns).text);
 }
 
-/* List the sizes of the experiments from the current one on that differ from it in their size only. */
+/*
+ * List the sizes of the experiments from the current one on that differ from it in their size only.
+ */
 static void plan_sizes(struct session *s)
 {
 	const struct program *p = s->program;

@@ -98,7 +98,9 @@ static int check_experiment(const struct offer *o, struct hello *h, struct exper
 	return limits_check(&o->asked.local, o->test, e, rails, f);
 }
 
-/* Read the list of sizes in M, each in place of the experiment's; memory is made for the largest. */
+/*
+ * Read the list of sizes in M, each in place of the experiment's; memory is made for the largest.
+ */
 static int read_sizes(const struct offer *o, const json_t *m, struct hello *h, size_t rails,
 		      struct fault *f)
 {

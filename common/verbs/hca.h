@@ -78,8 +78,8 @@ const struct hca_port *hca_choose(const struct hca_list *list, const struct hca_
 bool hca_is_named(const struct hca_port *p, const char *wanted);
 
 /*
- * hca_choose.c: the name of P's state, "ACTIVE"; and "node" or "port" if that GUID is 0, as of a virtual
- * function without one; NULL: none is.
+ * hca_choose.c: the name of P's state, "ACTIVE"; and "node" or "port" if that GUID is 0, as of a
+ * virtual function without one; NULL: none is.
  */
 const char *hca_state_name(const struct hca_port *p);
 const char *hca_zero_guid(const struct hca_port *p);
@@ -166,7 +166,10 @@ static inline bool hca_is_software(const struct hca_port *p)
 	return hca_is_soft_roce(p) || p->attr.vendor_id == 0x626d74;
 }
 
-/* Its enum link_kind (verbs/vfault.h): its fabric's number; of soft-RoCE FABRICS, of RoCE v1 the next. */
+/*
+ * Its enum link_kind (verbs/vfault.h): its fabric's number; of soft-RoCE FABRICS, of RoCE v1 the
+ * next.
+ */
 static inline unsigned hca_link(const struct hca_port *p)
 {
 	return hca_is_soft_roce(p) ? FABRICS : p->roce_v1 ? FABRICS + 1 : p->fabric;

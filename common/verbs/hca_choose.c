@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * hca_choose(): decides which port to use, and why, from the list and the host's interfaces only; and
- * why a port is not ACTIVE: its state, together with phys_state, LIDs and GUIDs.
+ * hca_choose(): decides which port to use, and why, from the list and the host's interfaces only;
+ * and why a port is not ACTIVE: its state, together with phys_state, LIDs and GUIDs.
  */
 #include "base/phase.h"
 #include "verbs/hca.h"
@@ -67,7 +67,9 @@ static bool port_has_pci_address(const struct hca_port *p, const char *text)
 		(strlen(p->place.pci) > 5 && strcasecmp(text, p->place.pci + 5) == 0));
 }
 
-/* How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces. */
+/*
+ * How P matches WANTED, the user's name for a device; NULL if it does not match. ALL: interfaces.
+ */
 static const char *match_port(const struct hca_port *p, const char *wanted,
 			      const struct ifaddrs *all)
 {

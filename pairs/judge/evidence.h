@@ -105,7 +105,9 @@ struct player {
 	double y, control;    /* the medians of its figures, and of the controls' */
 	uint32_t tests;       /* slots with a reference, */
 	uint32_t figures, low, failed; /* and how many of these runs were low, or failed */
-	/* Other candidates that may share its place: whom it met; and did not, or is as good with. */
+	/*
+	 * Other candidates that may share its place: whom it met; and did not, or is as good with.
+	 */
 	uint32_t met, unmet;
 };
 
@@ -179,7 +181,10 @@ uint32_t evidence_run(struct evidence *e, const char *name);
 /* Add one, unless there are too many, which is counted, or no memory, which json_memory tells. */
 void evidence_add(struct evidence *e, const struct observation *o);
 
-/* PLAYER says that it takes part in RUN; that it has ended it after ROUNDS, without those it MISSED. */
+/*
+ * PLAYER says that it takes part in RUN; that it has ended it after ROUNDS, without those it
+ * MISSED.
+ */
 void evidence_came(struct evidence *e, uint32_t player, uint32_t run);
 void evidence_done(struct evidence *e, uint32_t player, uint32_t run, uint32_t rounds,
 		   uint32_t missed);

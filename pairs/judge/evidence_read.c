@@ -188,7 +188,10 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 	o.to = evidence_player(e, l->text[LINE_to], l->text[LINE_to_rail]);
 	if (o.from == NAMES_NONE || o.to == NAMES_NONE || o.from == o.to)
 		return false;
-	/* the run knows the rate of the port that it used; the player's line only of one that is sure */
+	/*
+	 * the run knows the rate of the port that it used; the player's line only of one that is
+	 * sure
+	 */
 	if (l->number[LINE_from_port_gbps] > 0)
 		e->player[o.from].port_gbps = (float)l->number[LINE_from_port_gbps];
 	if (l->number[LINE_to_port_gbps] > 0)

@@ -41,7 +41,9 @@ static json_t *note_json(const struct finding *words)
 	return o;
 }
 
-/* What the player reaches in the middle, as a part of what is normal; a latency is one both ways. */
+/*
+ * What the player reaches in the middle, as a part of what is normal; a latency is one both ways.
+ */
 static json_t *player_json(const struct judgement *j, uint32_t i)
 {
 	const struct player *p = &j->player[i];

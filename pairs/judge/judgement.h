@@ -104,8 +104,8 @@ void judge_groups(struct judgement *j); /* groups.c */
 void judge_compare(struct judgement *j, const struct judgement *before);
 
 /*
- * After the last rule: make one statement of a host of those of all its players, put the worst first,
- * and find what is known of each host.
+ * After the last rule: make one statement of a host of those of all its players, put the worst
+ * first, and find what is known of each host.
  */
 void judge_states(struct judgement *j);
 

@@ -71,8 +71,8 @@ static bool are_high(const struct judgement *j, double cut)
 }
 
 /*
- * What players reach; and two levels, if what that is at best is in two sets, of which each is a fifth
- * of them at least. Each is judged within its own from then on.
+ * What players reach; and two levels, if what that is at best is in two sets, of which each is a
+ * fifth of them at least. Each is judged within its own from then on.
  */
 void judge_standings(struct judgement *j)
 {

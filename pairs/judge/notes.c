@@ -270,7 +270,9 @@ static void note_incast(struct judgement *j)
 					      .text = evidence_name(j->e, at)});
 }
 
-/* What is missing: slots, the rest of a run, players, the ends of some; and what slots runs need. */
+/*
+ * What is missing: slots, the rest of a run, players, the ends of some; and what slots runs need.
+ */
 static void note_incomplete(struct judgement *j)
 {
 	const struct evidence *e = j->e;

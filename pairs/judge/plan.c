@@ -200,7 +200,8 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 }
 
 /*
- * PLAYER with COUNT references: some that are near, the others not, where there are such. Runs of one way are as many in each direction.
+ * PLAYER with COUNT references: some that are near, the others not, where there are such. Runs of
+ * one way are as many in each direction.
  */
 static void match_references(struct plan *p, uint32_t player, uint32_t count)
 {

@@ -98,7 +98,9 @@ void run_plan_release(struct run *r);
 /* Read the command line into A. Returns 0; 1: help was printed; -1 with FAULT_USAGE. */
 int run_options(struct run_asked *a, char **argv, struct fault *f);
 
-/* The lines: JSON objects, which rdmark-json(5) describes. r->deaf says if they cannot be written. */
+/*
+ * The lines: JSON objects, which rdmark-json(5) describes. r->deaf says if they cannot be written.
+ */
 void run_say_player(struct run *r, unsigned rail);
 void run_say_done(struct run *r, unsigned rail);
 void run_say_server(struct run *r, const struct run_server *s, const struct outcome *o);
@@ -112,8 +114,8 @@ void run_say_missed(struct run *r, struct run_seat *seat, const struct run_turn 
 
 /*
  * The line of the object M, without a newline; the caller frees it. NULL: no memory. It has at most
- * RUN_LINE_BYTES: slurmstepd takes 1024 bytes at a time from a task, and puts what other tasks wrote
- * between. What matters least is dropped; only long names make it longer even so.
+ * RUN_LINE_BYTES: slurmstepd takes 1024 bytes at a time from a task, and puts what other tasks
+ * wrote between. What matters least is dropped; only long names make it longer even so.
  */
 char *run_line_text(json_t *m);
 
