@@ -29,6 +29,12 @@ launcher() {
 # sweep ARG…: with that srun, at once.
 sweep() { run --separate-stderr timeout 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 --output lines "$@"; }
 
+# sweeps ARG…: the same in the background, $!, for a minute at most. A shell ignores SIGINT for what it has there; timeout dies of a
+# signal that comes before it has set its handlers, which is after it has started the sweep.
+sweeps() {
+	perl -e '$SIG{INT} = "DEFAULT"; alarm 60; exec @ARGV' "$bin/rdmark-pairs" sweep --auth none --start-in 0 --output lines "$@" >out 2>err 3>&- &
+}
+
 @test "after the schedule comes what the judge plans, until it plans no more; other options stay" {
 	sweep --hosts 'n[1-8]' --seed 3 --schedule full -- write_bw -s 4k -D 0.5
 	((status == 6)) && [[ $output == *'slow nodes: 1'*'n3 '* && $output != *'seen once'* && $(<suspects.txt) == n3 && ! -s lines.plan ]]
@@ -332,9 +338,8 @@ refused_like_run() {
 			'echo >ready' 'tail -f /dev/null & wait'
 		for sig in INT TERM; do
 			rm -f lines before
-			perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 \
-				--output lines >out 2>err 3>&- &
-			read -r <ready
+			sweeps --launch srun
+			read -rt 60 <>ready
 			kill -$sig $!
 			code=0
 			wait $! || code=$?
@@ -368,16 +373,15 @@ refused_like_run() {
 		#!/bin/bash
 		echo "$*" >words
 		cat made
-		exec perl -e 'for my $s ("INT", "TERM") { $SIG{$s} = sub { open(my $f, ">", "told"); print $f "$s\n"; exit 1 } }
-			open(my $r, ">", "ready"); print $r "\n"; close $r; sleep 1 while 1'
+		exec perl -MPOSIX -e 'for my $s ("INT", "TERM") { $SIG{$s} = sub { open(my $f, ">", "told"); print $f "$s\n"; exit 1 } }
+			sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGINT, SIGTERM)); # until it waits for them
+			open(my $r, ">", "ready"); print $r "\n"; close $r; sigsuspend(POSIX::SigSet->new)'
 	END
 	chmod +x bin/pdsh
 	for sig in INT TERM; do
 		rm -f lines told
-		# Without timeout, which dies of a signal that comes before it has set its handlers, behind its fork.
-		perl -e '$SIG{INT} = "DEFAULT"; alarm 60; exec @ARGV' "$bin/rdmark-pairs" sweep --launch 'pdsh -R ssh' --auth none \
-			--start-in 0 --hosts 'n[1-8]' --output lines >out 2>err 3>&- &
-		read -r <ready
+		sweeps --launch 'pdsh -R ssh' --hosts 'n[1-8]'
+		read -rt 60 <>ready
 		kill -$sig $!
 		code=0
 		wait $! || code=$?
@@ -431,10 +435,8 @@ left_s() {
 	launcher 'trap "echo INT >>got" INT' 'trap "echo TERM >>got; exit" TERM' 'cat made' 'echo >ready' 'tail -f /dev/null & wait'
 	for sig in INT TERM; do
 		rm -f lines got
-		# A shell ignores SIGINT for what it has in the background.
-		perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 \
-			--output lines >out 2>err 3>&- &
-		read -r <ready
+		sweeps --launch srun
+		read -rt 60 <>ready
 		kill -$sig $!
 		code=0
 		wait $! || code=$?
@@ -456,8 +458,8 @@ left_s() {
 @test "what a launcher has put into another process group does not hold up the sweep when the launcher has ended" {
 	mkfifo ready there
 	launcher "trap 'exit 1' TERM" 'setsid sh -c "echo >there; exec tail -f /dev/null" &' 'echo $! >left' 'read -r _ <there' 'cat made' 'echo >ready' 'tail -f /dev/null & wait $!'
-	timeout --foreground 60 "$bin/rdmark-pairs" sweep --launch srun --auth none --start-in 0 --output lines >out 2>err 3>&- &
-	read -r <ready
+	sweeps --launch srun
+	read -rt 60 <>ready
 	kill -TERM $!
 	code=0
 	wait $! || code=$?
