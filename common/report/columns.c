@@ -29,26 +29,21 @@ static const struct column latency[] = {
 	{"latency_p99_9_us",    AS_IS,     2, {"   ", 0},    {" \t\t", -7},        "percentile_99.9", "   99.9% percentile[usec] "},
 };
 
-/* Of a test that times calls. */
+/* Of a test that times calls, with a size or without one. */
+#define OF_CALLS \
+	{"messages",            AS_IS,     0, {" ", -9},  .head = " #calls   "},  \
+	{"step",                AS_IS,     0, {" ", -10}, .head = " call      "}, \
+	{"latency_p50_us",      AS_IS,     2, {" ", -10}, .head = " median[us]"}, \
+	{"latency_mean_us",     AS_IS,     2, {" ", -9},  .head = " avg[us]  "},  \
+	{"latency_p99_us",      AS_IS,     2, {" ", -9},  .head = " p99[us]  "},  \
+	{"latency_max_us",      AS_IS,     2, {" ", -9},  .head = " max[us]  "}
 static const struct column calls[] = {
 	{"message_bytes",       AS_IS,     0, {" ", -8},  .head = " #bytes  "},
-	{"messages",            AS_IS,     0, {" ", -9},  .head = " #calls   "},
-	{"step",                AS_IS,     0, {" ", -10}, .head = " call      "},
-	{"latency_p50_us",      AS_IS,     2, {" ", -10}, .head = " median[us]"},
-	{"latency_mean_us",     AS_IS,     2, {" ", -9},  .head = " avg[us]  "},
-	{"latency_p99_us",      AS_IS,     2, {" ", -9},  .head = " p99[us]  "},
-	{"latency_max_us",      AS_IS,     2, {" ", -9},  .head = " max[us]  "},
+	OF_CALLS,
 	{"bandwidth_gbps",      BANDWIDTH, 2, {" ", 0},   .head = " ", .unit_end = "/s"},
 };
-
-/* The same, of one whose calls have no size. */
 static const struct column connections[] = {
-	{"messages",            AS_IS,     0, {" ", -9},  .head = " #calls   "},
-	{"step",                AS_IS,     0, {" ", -10}, .head = " call      "},
-	{"latency_p50_us",      AS_IS,     2, {" ", -10}, .head = " median[us]"},
-	{"latency_mean_us",     AS_IS,     2, {" ", -9},  .head = " avg[us]  "},
-	{"latency_p99_us",      AS_IS,     2, {" ", -9},  .head = " p99[us]  "},
-	{"latency_max_us",      AS_IS,     2, {" ", -9},  .head = " max[us]  "},
+	OF_CALLS,
 	{"messages_per_s",      AS_IS,     1, {" ", 0},   .head = " calls/s"},
 };
 
