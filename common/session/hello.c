@@ -198,7 +198,9 @@ int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
 		const char *text = json_string_value(name);
 		const struct option_row *row = text ? options_find(text) : NULL;
 
-		if (message_has(m, "varied", row && row->scope == SCOPE_EXPERIMENT && sweep_is(row, ",") && !sweep_axis(sweep, row),
+		if (message_has(m, "varied",
+				row && row->scope == SCOPE_EXPERIMENT && sweep_is(row, ",") &&
+					!sweep_axis(sweep, row),
 				f))
 			return -1;
 		sweep->axis[sweep->axes++] = (struct sweep_axis){.row = row};

@@ -82,8 +82,10 @@ static void explain(struct judgement *j)
 	} while (true);
 }
 
-/* Why PLAYER, of whom T was tried, is lost; FINDING_CODES: it is not. UNUSABLE: that it is explains
- * the runs that fail. */
+/*
+ * Returns why PLAYER is lost; FINDING_CODES: it is not. T counts its runs. UNUSABLE: the runs that
+ * fail are explained if it cannot be used.
+ */
 static enum finding_code kind_of(const struct judgement *j, uint32_t player, const struct tally *t,
 				 bool unusable)
 {
