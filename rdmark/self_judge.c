@@ -222,12 +222,13 @@ static json_t *cell_json(const struct self_cell *c)
 	for (unsigned i = 0; i < c->windows; i++)
 		json_array_append_new(windows, json_real(c->gbps[i]));
 	topo_format_link(&c->port->place, slot, sizeof(slot));
-	return json_pack("{s:s, s:i, s:f, s:s, s:f, s:s, s:i, s:o, s:f, s:f, s:b, s:s}", "device",
+	return json_pack("{s:s, s:i, s:f, s:s, s:o, s:s, s:i, s:o, s:o, s:o, s:b, s:s}", "device",
 			 c->port->device, "port", c->port->port, "rate_gbps",
-			 hca_rate_gbps(c->port), "pcie_link", slot, "slot_gbps", slot_gbps(c->port),
-			 "memory", c->memory->name, "distance", c->distance, "windows_gbps",
-			 windows, "gbps", c->median, "like_gbps", c->like, "slow", c->slow,
-			 "failed", c->failed);
+			 hca_rate_gbps(c->port), "pcie_link", slot, "slot_gbps",
+			 json_known_or_null(slot_gbps(c->port)), "memory", c->memory->name,
+			 "distance", c->distance, "windows_gbps", windows, "gbps",
+			 json_known_or_null(c->median), "like_gbps", json_known_or_null(c->like),
+			 "slow", c->slow, "failed", c->failed);
 }
 
 json_t *self_json(const struct self *s)

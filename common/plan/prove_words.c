@@ -156,12 +156,6 @@ const char *prove_so_name(const struct prove_try *t)
 	return t->not_tried ? "not_tried" : names[t->so];
 }
 
-/* Null of 0, which is unknown. */
-static json_t *known_or_null(double number)
-{
-	return json_number_or_null(number > 0 ? number : NAN);
-}
-
 static json_t *try_json(const struct prove *p, enum prove_change c)
 {
 	const struct prove_try *t = &p->try[c];
@@ -174,7 +168,7 @@ static json_t *try_json(const struct prove *p, enum prove_change c)
 	return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:o}", "change", changes[c].name,
 			 "options", t->option, "against", changes[t->against].name, "so",
 			 prove_so_name(t), "not_tried", t->not_tried, "times",
-			 known_or_null(t->ratio), "plus_minus",
+			 json_known_or_null(t->ratio), "plus_minus",
 			 json_number_or_null(t->ratio > 0 ? t->half : NAN), "windows", windows);
 }
 
@@ -191,6 +185,6 @@ json_t *prove_json(const struct prove *p)
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "bound_by", finding_name(code),
 			 "strength", finding_strength_name(strength), "text",
 			 prove_text(p, text, sizeof(text)), "client_loopback_gbps",
-			 known_or_null(p->loopback_gbps[0]), "server_loopback_gbps",
-			 known_or_null(p->loopback_gbps[1]), "changes", tries);
+			 json_known_or_null(p->loopback_gbps[0]), "server_loopback_gbps",
+			 json_known_or_null(p->loopback_gbps[1]), "changes", tries);
 }

@@ -98,6 +98,11 @@ json_t *json_number_or_null(double number)
 	return isfinite(number) ? json_real(number) : json_null();
 }
 
+json_t *json_known_or_null(double number)
+{
+	return json_number_or_null(number > 0 ? number : NAN);
+}
+
 char *json_line(json_t *d, size_t flags)
 {
 	char *body = json_dumps(d, flags), *text = NULL;

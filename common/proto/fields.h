@@ -102,6 +102,9 @@ const char *json_text_at(const json_t *o, const char *key);
 /* Returns a new JSON number; null unless NUMBER is finite. */
 json_t *json_number_or_null(double number);
 
+/* The same of a number that is 0 where it is not known. */
+json_t *json_known_or_null(double number);
+
 /* Returns D (stolen) as a line of text, by json_dumps(); the caller frees it; NULL: no memory. */
 char *json_line(json_t *d, size_t flags);
 

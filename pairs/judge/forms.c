@@ -9,11 +9,6 @@
 #include "proto/fields.h"
 #include "proto/json_memory.h"
 
-static json_t *figure_json(double value)
-{
-	return json_number_or_null(value != 0 ? value : NAN);
-}
-
 static json_t *suspect_json(const struct judgement *j, const struct statement *s,
 			    const struct finding *words)
 {
@@ -24,8 +19,8 @@ static json_t *suspect_json(const struct judgement *j, const struct statement *s
 			 judge_name(j, s, s->a), "to", pair ? judge_name(j, s, s->b) : NULL, "host",
 			 pair || group ? NULL : evidence_host(j->e, s->a), "direction",
 			 s->sends || s->receives ? judge_way(s) : NULL, "value",
-			 figure_json(s->value), "normal", figure_json(s->normal), "partners", s->of,
-			 "bad", s->count, "proof",
+			 json_known_or_null(s->value), "normal", json_known_or_null(s->normal),
+			 "partners", s->of, "bad", s->count, "proof",
 			 statement_is_lost(s->code) ? NULL
 			 : s->tested              ? "tested"
 						  : "once",
@@ -109,7 +104,7 @@ char *judge_json(const struct judgement *j)
 		j->e->hosts.count, "good", in[HOST_GOOD], "undecided", in[HOST_UNDECIDED], "lost",
 		in[HOST_LOST], "pairs_tried", j->tried, "pairs_measured", j->measured, "normal",
 		json_number_or_null(j->players ? judge_unit(j, j->player, 0) : NAN), "smallest_fault",
-		json_number_or_null(j->smallest > 0 ? j->smallest : NAN), "suspects", suspects,
+		json_known_or_null(j->smallest), "suspects", suspects,
 		"candidates", tested, "drain", drain_json(j), "notes", notes, "players", players,
 		"title", *j->e->title ? j->e->title : NULL);
 	return json_line(all, JSON_INDENT(2) | JSON_REAL_PRECISION(6));

@@ -46,7 +46,7 @@ self() {
 	three gpu_read_mbps=500 gpu_write_mbps=500
 	self self --json
 	ended self 0
-	json self.out '[.cells[] | select(.memory == "GPU 0") | [.distance, .like_gbps, .slow]] | length == 3 and all(. == [5, 0, false])'
+	json self.out '[.cells[] | select(.memory == "GPU 0") | [.distance, .like_gbps, .slow]] | length == 3 and all(. == [5, null, false])'
 	json self.out '.cells[5] | .memory == "GPU 0" and .gbps < 0.6 and .gbps > 0.2'
 }
 
@@ -57,6 +57,8 @@ self() {
 	ended self 77
 	says self.out '0 of 3 windows count: write_bw:' 'Cannot allocate memory' 'Fix: '
 	says_no self.out 'cannot tell'
+	self self --json
+	json self.out '.cells | length == 3 and all(.windows_gbps == [] and .gbps == null and .like_gbps == null and .slot_gbps == null)'
 	unset SIMVERBS_FAIL
 	SIMVERBS_CPU=50 self
 	ended self 77
