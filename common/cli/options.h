@@ -231,6 +231,7 @@ struct options {
 	struct sweep sweep;          /* options with several values; the experiment has the first
 					ones */
 	bool given[OPTION_ROWS_MAX]; /* given on the command line, by row of the table */
+	bool lacks;                  /* one was given that the test does not have */
 };
 
 /* True if ROW sets MEMBER of struct options. */
@@ -298,7 +299,7 @@ bool options_given(const struct options *o, const char *name);
 int options_parse(struct options *o, char **argv, struct fault *f);
 
 /* Raise the fault that the test of O does not have ROW, with the reason and the fix. Returns -1. */
-int options_refuse(const struct options *o, const struct option_row *row, struct fault *f);
+int options_refuse(struct options *o, const struct option_row *row, struct fault *f);
 
 /*
  * Raise the fault that ROW needs a value; that TEXT of the command line, "--name" or letters, is no

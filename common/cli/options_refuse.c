@@ -90,11 +90,12 @@ bool options_has_effect(const struct option_row *row, unsigned traits)
 	return options_applies(row, traits) && !(row->idle & traits);
 }
 
-int options_refuse(const struct options *o, const struct option_row *row, struct fault *f)
+int options_refuse(struct options *o, const struct option_row *row, struct fault *f)
 {
 	unsigned missing = o->traits & TRAIT_CALLS ? 0 : row->needs & ~o->traits;
 	char name[64];
 
+	o->lacks = true;
 	fault_raise(f, FAULT_USAGE, 0, "%s cannot be used in %s%s",
 		    options_name(row, name, sizeof(name)), o->test,
 		    missing & TRAIT_BANDWIDTH ? ", a latency test"

@@ -189,11 +189,12 @@ static int read_as(struct program *p, const struct offer *o)
 
 /*
  * Read the command line as each of the COUNT TESTS reads it. P is of the first that it fits; if it
- * fits none, it has the fault of the first. Returns 0 or -1.
+ * fits none, it has the fault of the first that has all options. Returns 0 or -1.
  */
 static int read_offers(struct program *p, const struct test *const *tests, size_t count)
 {
-	size_t first = count;
+	size_t first = 0;
+	int fits, best = 0; /* 1: the test has all options; 2: and they fit */
 
 	p->offer = calloc(count, sizeof(*p->offer));
 	if (!p->offer)
@@ -202,16 +203,18 @@ static int read_offers(struct program *p, const struct test *const *tests, size_
 		struct offer *o = &p->offer[p->offers];
 
 		o->test = tests[p->offers];
-		if (read_as(p, o)) {
+		fits = read_as(p, o) ? !p->options.lacks : 2;
+		if (fits == 2)
+			o->asked = p->asked;
+		else
 			o->refused = p->fault;
-			continue;
-		}
-		o->asked = p->asked;
-		first = first == count ? p->offers : first;
+		if (fits > best)
+			first = p->offers;
+		best = fits > best ? fits : best;
 	}
 	if (count == 1)
-		return first == count ? -1 : 0;
-	return read_as(p, &p->offer[first % count]);
+		return best == 2 ? 0 : -1;
+	return read_as(p, &p->offer[first]);
 }
 
 /* What only prints something. Returns the exit status; -1: nothing of that is asked for. */

@@ -145,6 +145,18 @@ over() { # the server is told to end, and does
 	ended alone 2
 }
 
+# Some tests have neither option; what is wrong is not that, but what all others find.
+@test "what no test accepts is refused in the words of one that has the option" {
+	start alone rdmark server --gpu 0,1
+	finish alone
+	ended alone 2
+	says alone.err 'rdmark: a server uses one GPU. Fix: give several GPUs to the client'
+	start alone rdmark server -s 9x
+	finish alone
+	ended alone 2
+	says alone.err "rdmark: invalid value '9x' for -s/--size. Fix: "
+}
+
 @test "limits of the server are every test's" {
 	server 'rdmark server' --max-qps 2 --max-duration 2
 	client send_bw "${few[@]}" -q 3
