@@ -89,6 +89,14 @@ setup_file() { need_device; }
 	serves_next write_bw
 	ended client 77
 	says client.err '--post-api wr with -l 32: not on bnxt_re0, a Broadcom adapter' 'Fix: omit --post-api'
+	# At the peer it is not this machine that lacks something.
+	export SIMVERBS_DEVICES="sim0 gid.0=v2/127.0.0.1; $SIMVERBS_DEVICES"
+	server send_bw -d bnxt_re0
+	client send_bw -b -d sim0 --post-api wr -l 32 -n 3200 -s 64 --json=c.json
+	serves_next send_bw -d sim0
+	ended client 3
+	says client.err 'the server (' ' reports: creating the QPs: --post-api wr with -l 32: not on bnxt_re0' 'Fix: omit --post-api'
+	json c.json '.error.from_peer and .error.stage == "resources"'
 }
 
 @test "the stand-in's lastheader: a list by ibv_wr_* sends messages of nothing" {
