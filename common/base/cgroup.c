@@ -129,6 +129,10 @@ int cgroup_thread(pthread_t *thread, void *(*run)(void *), void *arg, struct fau
 	if (!rc)
 		return 0;
 	fault_raise(f, FAULT_LOCAL, rc, "pthread_create");
+	if (rc == EAGAIN && sched_getscheduler(0) == SCHED_DEADLINE) {
+		fault_cause(f, "A thread in SCHED_DEADLINE cannot start another one");
+		return fault_fix(f, "use chrt -R -d, or another class (chrt -f)");
+	}
 	if (rc == EAGAIN && cgroup_find("pids.max", &l))
 		fault_cause(f, "pids.max of the cgroup is %s", l.text);
 	else if (rc == EAGAIN && !getrlimit(RLIMIT_NPROC, &user) && user.rlim_cur != RLIM_INFINITY)

@@ -40,5 +40,5 @@ struct cgroup_stops {
 /* Of the time since they were made; and less what was so at an earlier moment, BEFORE. */
 struct cgroup_stops cgroup_stops(const struct cgroup_stops *before);
 
-/* pthread_create(); a failure is raised, with the limit that causes it. Returns 0 or -1. */
+/* pthread_create(); a failure is raised with the limit or class that causes it. Returns 0 or -1. */
 int cgroup_thread(pthread_t *thread, void *(*run)(void *), void *arg, struct fault *f);

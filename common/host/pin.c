@@ -152,6 +152,10 @@ static int raise_not_pinned(const struct pin *p, int node, enum pin_obstacle why
 {
 	if (why == PIN_REFUSED) {
 		fault_raise(f, FAULT_LOCAL, errnum, "sched_setaffinity(node %d)", node);
+		if (errnum == EBUSY) {
+			fault_cause(f, "A thread in SCHED_DEADLINE has all CPUs, not a node's");
+			return fault_fix(f, "use --numa none, or another class (chrt -f)");
+		}
 		fault_cause(f, "The kernel or the container's seccomp filter refuses the call");
 		return fault_fix(f, "use --numa none, and pin the program with taskset or numactl");
 	}

@@ -98,6 +98,42 @@ measuring() {
 	says client.err ' for 1 s'
 }
 
+# deadline_class OPTION: what starts a program in SCHED_DEADLINE.
+deadline_class() { through=(chrt "$1" --sched-runtime 100000000 --sched-deadline 200000000 --sched-period 200000000 0); }
+
+@test "SCHED_DEADLINE: the class is the cause, not a limit, nor a filter" {
+	deadline_class -d
+	"${through[@]}" true 2>/dev/null || skip 'no SCHED_DEADLINE here'
+	through=()
+	server write_bw
+	deadline_class -d
+	client write_bw -n 20
+	ended client 1
+	says client.err 'pthread_create: ' 'A thread in SCHED_DEADLINE cannot start another one. Fix: use chrt -R -d, or another class'
+	says_no client.err RLIMIT_NPROC
+	deadline_class -Rd
+	client write_bw -n 20 --numa none
+	finish server
+	ended client 0
+}
+
+@test "SCHED_DEADLINE: nor are its threads pinned" {
+	deadline_class -Rd
+	"${through[@]}" true 2>/dev/null || skip 'no SCHED_DEADLINE here'
+	(($(nproc) > 1)) || skip 'one CPU is all CPUs'
+	"${RDMARK_PRELOAD%/*}/simverbs-sysfs" sys
+	mkdir -p sys/devices/system/node/node0
+	echo 0 >sys/devices/system/node/online
+	echo "$cpu" >sys/devices/system/node/node0/cpulist
+	through=()
+	server write_bw
+	deadline_class -Rd
+	RDMARK_SYSFS=$PWD/sys client write_bw -n 20 --numa 0
+	waits_on
+	ended client 1
+	says client.err 'sched_setaffinity(node 0): ' 'A thread in SCHED_DEADLINE has all CPUs' 'Fix: use --numa none, '
+}
+
 @test "the tour, and a server of every test" {
 	in_class -r
 	server 'rdmark server'
