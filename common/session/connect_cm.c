@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Connecting the QPs through rdma_cm. */
+#include "base/phase.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
 #include "session/program.h"
@@ -115,6 +116,7 @@ static int connect_step(struct cm_progress *u)
 	struct endpoint *ep = u->ep;
 	unsigned up = 0, done = 0;
 
+	fault_phase(ep->fault, PHASE_CONNECT_CM);
 	for (unsigned i = 0; i < ep->workers_made; i++) {
 		struct cm *c = &ep->worker[i].cm;
 		int rc = cm_step(c, ep->fault);
@@ -131,7 +133,10 @@ static int connect_step(struct cm_progress *u)
 	return done == ep->workers_made;
 }
 
-/* Wait for an event, and tell the peer meanwhile that this end is alive. */
+/*
+ * Wait for an event, and tell the peer meanwhile that this end is alive. What fails with messages
+ * is no failure of the QPs.
+ */
 static int wait_for_event(struct cm_progress *u)
 {
 	struct endpoint *ep = u->ep;
@@ -142,13 +147,14 @@ static int wait_for_event(struct cm_progress *u)
 
 	if (rc < 0 || oob_check_limit(&u->link->oob, ep->fault))
 		return -1;
-	if (rc)
-		return u->p[1].revents ? handle_peer(u) : 0;
-	if (clock_now_ns() >= u->deadline_ns) {
+	if (!rc && clock_now_ns() >= u->deadline_ns) {
 		while (late->cm.up == late->qps.count)
 			late++;
 		return cm_late(&late->cm, ep->fault);
 	}
+	fault_phase(ep->fault, PHASE_EXCHANGE_QPS);
+	if (rc)
+		return u->p[1].revents ? handle_peer(u) : 0;
 	u->said_ns = clock_now_ns();
 	return message_send(&u->link->oob, message_new("alive"), u->deadline_ns, ep->fault);
 }

@@ -252,7 +252,7 @@ aimed_at() { # ADDRESS PORT ARG…
 	kill -KILL "${pid[client]}"
 	finish client proxy
 	waits_on
-	says server.err 'connecting the QPs through rdma_cm' 'was lost'
+	says server.err 'exchanging QP details: ' 'was lost'
 }
 
 @test "an end that is killed while they measure: the other one notices" {
