@@ -159,20 +159,15 @@ static json_t *verdict_json(const struct verdict *v)
 	return verdict;
 }
 
-/*
- * How bad VERDICT of a document is: wrong data, then by its level, then whether it fails the run.
- */
-static unsigned badness(const json_t *verdict)
+/* How bad V is, from 1: wrong data, then by its level, then whether it fails the run. */
+static unsigned badness(const struct verdict *v)
 {
-	static const enum verdict_level order[] = {VERDICT_PASS, VERDICT_NONE, VERDICT_INCONCLUSIVE,
-						   VERDICT_WARN, VERDICT_FAIL};
-	const char *level = json_string_value(json_object_get(verdict, "level"));
-	json_int_t status = json_integer_value(json_object_get(verdict, "exit_status"));
-	unsigned at = 0;
+	static const unsigned of[] = {[VERDICT_PASS] = 1, [VERDICT_NONE] = 3,
+				      [VERDICT_INCONCLUSIVE] = 5, [VERDICT_WARN] = 7,
+				      [VERDICT_FAIL] = 9};
+	int status = v->exit_status;
 
-	while (level && strcmp(level, verdict_level_name(order[at])) != 0)
-		at++;
-	return 2 * at + (status && status != FAULT_UNAVAILABLE) + (status == FAULT_DATA);
+	return of[v->level] + (status && status != FAULT_UNAVAILABLE) + (status == FAULT_DATA);
 }
 
 /* The last of several GPUs: a row for the verdict of each. */
@@ -211,17 +206,16 @@ static bool add_verdict(const struct gdr *g, FILE *out)
 	const struct sweep_axis *gpus =
 		sweep_axis(&g->ms->options->sweep, options_find("gpu"));
 	json_t *v = verdict_json(&g->verdict);
+	bool worst = badness(&g->verdict) > g->ms->badness;
 	const json_t *verdicts;
-	bool worst = true;
 
 	if (gpus) {
 		verdicts = report_own_list(g->ms->report, "verdicts", json_incref(v));
-		for (size_t i = 0; i + 1 < json_array_size(verdicts); i++)
-			worst &= badness(v) > badness(json_array_get(verdicts, i));
 		if (out && is_last(g, gpus))
 			show_verdicts(verdicts, out);
 	}
 	if (worst) {
+		g->ms->badness = badness(&g->verdict);
 		report_own_key(g->ms->report, "gpu_ends",
 			       json_pack("{s:o, s:o}", "client", gdr_side_json(&g->mine), "server",
 					 gdr_side_json(&g->theirs)));

@@ -75,6 +75,7 @@ struct measure {
 	unsigned at;             /* which size of ep's list is measured */
 	bool measured;           /* there is a result */
 	struct fault verdict;    /* wrong data, or what the program says of the results */
+	unsigned badness;        /* of its worst verdict so far, by its own measure; 0: none */
 };
 
 /*

@@ -88,6 +88,7 @@ void session_unmake(struct session *s)
 	session_prepare(s);
 	s->ms.measured = old.measured;
 	s->ms.verdict = old.verdict;
+	s->ms.badness = old.badness;
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
