@@ -119,9 +119,10 @@ static void open_netdev(struct port_events *p, const char *device, const char *n
 	p->ethtool_known = why;
 	if (!here)
 		return;
-	for (size_t i = 0; port_source(i) && count < ETHTOOL_NAMES_MAX; i++)
-		if (port_source(i)->place == PORT_NETDEV)
-			names[count++] = port_source(i)->name;
+	for (const struct port_source *s = port_sources(); s->name && count < ETHTOOL_NAMES_MAX;
+	     s++)
+		if (s->place == PORT_NETDEV)
+			names[count++] = s->name;
 	p->ethtool_known = known_of_error(ethtool_find(&p->ethtool, p->netdev, names, count));
 }
 
@@ -130,7 +131,6 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 {
 	char names[FOLDERS][NAMES_BYTES];
 	bool found[PORT_EVENTS] = {false};
-	const struct port_source *s;
 
 	memset(p, 0, sizeof(*p));
 	snprintf(p->port, sizeof(p->port), "class/infiniband/%.63s/ports/%u", device, port);
@@ -141,7 +141,8 @@ void port_events_open(struct port_events *p, const char *device, unsigned port, 
 	open_netdev(p, device, netdev);
 	for (size_t i = 0; i < FOLDERS; i++)
 		sysfs_names(names[i], NAMES_BYTES, "%s/%s", p->port, folders[i]);
-	for (size_t i = 0; (s = port_source(i)) && p->count < PORT_EVENTS_FOUND; i++) {
+	for (const struct port_source *s = port_sources(); s->name && p->count < PORT_EVENTS_FOUND;
+	     s++) {
 		bool one = port_event_row(s->event)->rule == PORT_FIRST;
 
 		if ((one && found[s->event]) || !has_source(p, s, names))
@@ -256,10 +257,9 @@ static void join(struct port_change *all, const struct port_change *one, enum po
 /* Why nothing that P has tells EVENT. */
 static enum port_known why_not(const struct port_events *p, enum port_event event)
 {
-	const struct port_source *s;
 	bool of_netdev = false, of_others = false, of_aer = false;
 
-	for (size_t i = 0; (s = port_source(i)); i++) {
+	for (const struct port_source *s = port_sources(); s->name; s++) {
 		of_netdev |= s->event == event && s->place == PORT_NETDEV;
 		of_others |= s->event == event && s->place < FOLDERS;
 		of_aer |= s->event == event && is_aer(s);

@@ -145,10 +145,9 @@ static const struct port_source sources[] = {
 	{"aer_dev_correctable", PORT_UPSTREAM_CORRECTABLE, PORT_AER_UPSTREAM, 1},
 	{"aer_dev_nonfatal", PORT_UPSTREAM_NONFATAL, PORT_AER_UPSTREAM, 1},
 	{"aer_dev_fatal", PORT_UPSTREAM_FATAL, PORT_AER_UPSTREAM, 1},
+	{.name = NULL},
 };
 /* clang-format on */
-
-#define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static const struct port_known_row known_names[PORT_KNOWN_KINDS] = {
 #define PORT_KNOWN(symbol, name, text) {name, text},
@@ -156,9 +155,9 @@ static const struct port_known_row known_names[PORT_KNOWN_KINDS] = {
 #undef PORT_KNOWN
 };
 
-const struct port_source *port_source(size_t n)
+const struct port_source *port_sources(void)
 {
-	return n < SOURCES ? &sources[n] : NULL;
+	return sources;
 }
 
 const struct port_event_row *port_event_row(enum port_event event)
@@ -178,9 +177,9 @@ enum port_event port_event_find(const char *name)
 /* EVENT's source of that NAME; NULL: there is none. */
 static const struct port_source *find_source(enum port_event event, const char *name)
 {
-	for (size_t i = 0; i < SOURCES; i++)
-		if (sources[i].event == event && strcmp(sources[i].name, name) == 0)
-			return &sources[i];
+	for (const struct port_source *s = sources; s->name; s++)
+		if (s->event == event && strcmp(s->name, name) == 0)
+			return s;
 	return NULL;
 }
 

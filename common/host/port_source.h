@@ -25,5 +25,5 @@ struct port_source {
 	bool counts_restarts; /* PORT_RETRANSMITTED: times, whatever the cause */
 };
 
-/* The Nth of all, in order of preference; NULL: there are not so many. */
-const struct port_source *port_source(size_t n);
+/* All, in order of preference, ended by one without a name. Static storage. */
+const struct port_source *port_sources(void);
