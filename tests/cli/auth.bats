@@ -247,10 +247,10 @@ impostor() {
 		ended client 3
 		says client.err 'TLS: ' 'it was changed between them'
 		finish proxy
+		until_says server.err 'TLS: .*it was changed between them'
 		kill -TERM "${pid[server]}"
 		finish server
 		ended server 0
-		says server.err 'TLS: ' 'it was changed between them'
 	done
 }
 

@@ -121,11 +121,11 @@ median_ms() {
 	stranger bytes 'RDMK' gone
 	stranger say '{"type":"hello","protocol":4,"version":"0.1.0","auth":"key"}' hear challenge gone
 	ended stranger 0
+	for what in 'sent nothing' 'sent only a part of a message' 'was challenged, but has not proved itself'; do
+		until_says server.err "it connected, but $what"
+	done
 	kill -TERM "${pid[server]}"
 	finish server
-	for what in 'sent nothing' 'sent only a part of a message' 'was challenged, but has not proved itself'; do
-		says server.err "it connected, but $what"
-	done
 }
 
 @test "a frame that comes in single bytes is a frame" {

@@ -71,6 +71,7 @@ over() { # the server is told to end, and does
 	server 'rdmark server'
 	client send_bw -x "$GID_EMPTY" "${few[@]}"
 	((status[client])) || fail 'it did not fail'
+	until_says server.err "gid-index $GID_EMPTY"
 	over
 	grep -Eq '^rdmark: \S+Z \S+:[0-9]+ -: the client \(.*gid-index '"$GID_EMPTY" server.err || fail 'no such line'
 	says_no server.err '_lat: ' '_bw: '
