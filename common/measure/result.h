@@ -78,7 +78,6 @@ struct progress {
 	uint64_t message_bytes, elapsed_ns, interval_ns, messages, trips_ns;
 	bool partial;
 	uint64_t run;
-	size_t point; /* set by the report: number of points of a sweep that have started */
 };
 
 /* The worst interval of a round, which shows a stall that the average hides. */

@@ -88,10 +88,6 @@ char *perftest_json(const struct report *r); /* perftest's, as text that the cal
 json_t *varied_json(const struct report *r, json_t *to);
 void varied_csv(const struct report *r, FILE *out);
 
-/* progress.c: the intervals. */
-json_t *progress_intervals(const struct report *r);
-void progress_forget(struct report *r);
-
 /*
  * csv.c: the file of --csv, for all runs: open it; a result's row; raise in F what could not be
  * written, and close.

@@ -164,7 +164,7 @@ static void add_text(json_t *to, const char *key, const char *text)
 json_t *json_document(const struct report *r, const struct fault *problem, bool interrupted)
 {
 	const struct options *o = r->about.options;
-	uint64_t dropped = r->run.kept.unshown + r->run.kept.dropped;
+	uint64_t dropped = r->run.unshown + r->run.dropped;
 	char finished[CLOCK_UTC_BYTES];
 	json_t *d = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}",
 			      "schema_version", 3, "generator", "rdmark " RDMARK_VERSION, "test",
@@ -183,7 +183,7 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	add_members(d, "summaries", json_incref(r->run.summaries), 1);
 	add_members(d, "points", json_incref(r->run.points), 1);
 	if (o->output.interval_ns && document_has_intervals(&o->output))
-		json_object_set_new(d, "intervals", progress_intervals(r));
+		json_object_set(d, "intervals", r->run.intervals);
 	if (dropped)
 		json_object_set_new(d, "intervals_dropped", json_integer((json_int_t)dropped));
 	json_object_update(d, r->run.own);

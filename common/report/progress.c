@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "plan/test.h"
 #include "proto/fields.h"
+#include "proto/json_memory.h"
 #include "report/report.h"
 
 #define END_OF_LINE "\033[K" /* erases the rest of it */
@@ -44,11 +45,11 @@ void progress_print_dropped(struct report *r)
 	print_dropped(err, err, stays ? "lines of the log" : "progress lines", "standard error");
 	print_dropped(err, &s->out, stays ? "lines" : "intervals", "standard output");
 	print_dropped(err, &r->csv.outlet, "rows", r->about.options->output.csv);
-	if (r->run.kept.dropped)
+	if (r->run.dropped)
 		terminal_note(stderr,
 			      "the document has only the first %d intervals; %" PRIu64
 			      " more were dropped",
-			      REPORT_INTERVALS_MAX, r->run.kept.dropped);
+			      REPORT_INTERVALS_MAX, r->run.dropped);
 }
 
 static void put_line(struct outlet *o, const char *line)
@@ -63,7 +64,7 @@ static void put_shown(struct report *r, const char *text, size_t size)
 	uint64_t dropped = out->dropped;
 
 	outlet_put(out, text, size);
-	r->run.kept.unshown += out->dropped - dropped;
+	r->run.unshown += out->dropped - dropped;
 }
 
 /* An interval as a record; the mean latency is 0 if it is unknown. */
@@ -141,10 +142,7 @@ static json_t *interval_json(const struct report *r, const struct progress *p)
 
 	if (p->run)
 		json_object_set_new(to, "run", json_integer((json_int_t)p->run));
-	if (p->point)
-		json_object_set(
-			to, "varied",
-			json_object_get(json_array_get(r->run.points, p->point - 1), "varied"));
+	varied_json(r, to);
 	if (!r->about.test->latency)
 		json_object_set_new(to, "bandwidth_gbps", json_real(rec.bandwidth_gbps));
 	else
@@ -154,41 +152,17 @@ static json_t *interval_json(const struct report *r, const struct progress *p)
 	return to;
 }
 
-json_t *progress_intervals(const struct report *r)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < r->run.kept.used; i++)
-		json_array_append_new(all, interval_json(r, &r->run.kept.at[i]));
-	return all;
-}
-
 /* Keep P for the document. (A document on stdout has intervals as lines before it.) */
 static void keep_interval(struct report *r, const struct progress *p)
 {
-	struct report_kept *c = &r->run.kept;
-	size_t room = c->room ? 2 * c->room : 64;
-	struct progress *at = c->at;
+	uint64_t failures = json_memory_failures(); /* of this thread, which writes no document */
+	bool room = json_array_size(r->run.intervals) < REPORT_INTERVALS_MAX;
+	json_t *one = room ? interval_json(r, p) : NULL;
+	bool whole = json_memory_failures() == failures;
 
-	if (room > REPORT_INTERVALS_MAX)
-		room = REPORT_INTERVALS_MAX;
-	if (c->used == c->room && c->room < room) {
-		at = realloc(c->at, room * sizeof(*at));
-		if (at) {
-			c->at = at;
-			c->room = room;
-		}
-	}
-	if (c->used < c->room)
-		c->at[c->used++] = *p;
-	else
-		c->dropped++;
-}
-
-void progress_forget(struct report *r)
-{
-	free(r->run.kept.at);
-	r->run.kept = (struct report_kept){.at = NULL};
+	if (json_array_append(r->run.intervals, whole ? one : NULL))
+		r->run.dropped++;
+	json_decref(one);
 }
 
 static void put_json(struct report *r, const struct progress *p)
@@ -214,13 +188,11 @@ static void wipe_quietly(struct report *r)
 	r->live_shown = false;
 }
 
-void report_interval(struct report *r, const struct progress *of)
+void report_interval(struct report *r, const struct progress *p)
 {
 	const char *json = r->about.options->output.json;
-	struct progress progress = *of, *p = &progress;
 	char text[160] = "";
 
-	p->point = r->run.point;
 	wipe_quietly(r);
 	if (document_has_intervals(&r->about.options->output))
 		keep_interval(r, p);

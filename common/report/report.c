@@ -18,6 +18,7 @@ static void begin_report(struct report *r)
 		.summaries = json_array(),
 		.ends = json_object(),
 		.points = json_array(),
+		.intervals = json_array(),
 		.own = json_object(),
 	};
 	r->run.json_failures = json_memory_failures();
@@ -30,8 +31,8 @@ static void forget_report(struct report *r)
 	json_decref(r->run.summaries);
 	json_decref(r->run.ends);
 	json_decref(r->run.points);
+	json_decref(r->run.intervals);
 	json_decref(r->run.own);
-	progress_forget(r);
 	notes_forget(r);
 	r->run = (struct report_run){.results = NULL};
 }
@@ -143,7 +144,6 @@ static void begin_point(struct report *r)
 {
 	json_t *varied = experiment_varied(r->about.options);
 
-	r->run.point += varied != NULL;
 	if (varied && document_keeps(r->about.options))
 		json_array_append_new(r->run.points,
 				      json_pack("{s:O, s:o}", "varied", varied, "effective",

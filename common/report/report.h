@@ -37,19 +37,15 @@ struct report_run {
 	size_t rows; /* results so far */
 	/* for the document only: empty if there is none */
 	json_t *results, *summaries, *points; /* arrays: one per repeated size, per experiment */
+	json_t *intervals;                    /* array */
 	json_t *ends;                         /* object with client and server */
 	json_t *own;                          /* object: keys that the program adds */
-	size_t point; /* number of experiments of a sweep that have started */
 	struct report_effective effective;
 	struct end end; /* this end, with its first device */
 	unsigned rails;
-	struct record last;  /* last row of the table, for perftest's JSON; of 0 bytes: none */
-	struct report_kept { /* intervals */
-		struct progress *at; /* owned */
-		size_t used, room;
-		uint64_t dropped; /* those without room */
-		uint64_t unshown; /* those that stdout did not take */
-	} kept;
+	struct record last; /* last row of the table, for perftest's JSON; of 0 bytes: none */
+	uint64_t dropped;    /* intervals beyond REPORT_INTERVALS_MAX; */
+	uint64_t unshown;    /* and those that stdout did not take */
 	uint64_t json_failures; /* json_memory_failures() at its start */
 };
 

@@ -397,7 +397,10 @@ source_keys() {
 	level) literals player_json pairs/judge/forms.c ;;
 	link) sed -n '/^#define LINK(/,/^$/p' "$top/common/proto/path_json.c" | grep -o 'link, [a-z_]*' | cut -d' ' -f2 ;;
 	point) literals begin_point common/report/report.c ;;
-	interval) literals interval_json common/report/progress.c | uniq ;;
+	interval)
+		literals varied_json common/report/varied.c
+		literals interval_json common/report/progress.c | uniq
+		;;
 	esac | sort
 }
 

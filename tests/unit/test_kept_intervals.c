@@ -22,7 +22,8 @@ static struct report report_of(bool latency)
 
 	return (struct report){.about = {.options = &options,
 					 .streams = &none,
-					 .test = latency ? &send_lat : &send_bw}};
+					 .test = latency ? &send_lat : &send_bw},
+			       .run.intervals = json_array()};
 }
 
 static json_t *document_of(const struct report *r)
@@ -52,10 +53,7 @@ static void all_in_order(void **state)
 	json_array_foreach (json_object_get(d, "intervals"), i, one)
 		assert_int_equal(json_integer_value(json_object_get(one, "messages")), i + 1);
 	json_decref(d);
-	progress_forget(&r);
-	d = document_of(&r);
-	assert_int_equal(json_array_size(json_object_get(d, "intervals")), 0);
-	json_decref(d);
+	json_decref(r.run.intervals);
 }
 
 static void the_first_ones_when_there_is_no_more_room(void **state)
@@ -73,8 +71,7 @@ static void the_first_ones_when_there_is_no_more_room(void **state)
 			 REPORT_INTERVALS_MAX);
 	assert_true(json_is_null(json_object_get(last, "latency_mean_us")));
 	json_decref(d);
-	progress_forget(&r);
-	assert_int_equal(r.run.kept.dropped, 0);
+	json_decref(r.run.intervals);
 }
 
 int main(void)
