@@ -131,7 +131,6 @@ static int print_json(const struct compare *k, struct fault *f)
 {
 	const struct figures *fs = &k->figures;
 	json_t *changes = json_array(), *all;
-	int rc;
 
 	for (size_t i = 0; i < fs->count; i++)
 		json_array_append_new(changes, figure_json(&fs->all[i]));
@@ -141,9 +140,7 @@ static int print_json(const struct compare *k, struct fault *f)
 			"changes", changes, "regressions",
 			isnan(k->within) ? 0 : (json_int_t)k->answers[COMPARE_WORSE], "cannot_tell",
 			(json_int_t)k->answers[COMPARE_CANNOT_TELL], "lost", (json_int_t)fs->lost);
-	rc = document_save("-", false, all, f);
-	json_decref(all);
-	return rc;
+	return document_save("-", false, all, f);
 }
 
 /* Say of the figures that cannot be told why, and what would tell; as a failure if there is a gate.

@@ -256,18 +256,16 @@ static json_t *gpu_json(const struct host *h, const struct gpu_info *gpu)
 
 static int print_json(const struct host *h, struct fault *f)
 {
-	json_t *ports = json_array(), *gpus = json_array(), *all;
-	int rc;
+	json_t *ports = json_array(), *gpus = json_array();
 
 	for (size_t i = 0; i < h->ports.count; i++)
 		json_array_append_new(ports, port_json(&h->ports.port[i]));
 	for (size_t g = 0; g < h->gpus; g++)
 		json_array_append_new(gpus, gpu_json(h, &h->gpu[g]));
-	all = json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION, "ports", ports,
-			"gpus", gpus);
-	rc = document_save("-", false, all, f);
-	json_decref(all);
-	return rc;
+	return document_save("-", false,
+			     json_pack("{s:s, s:o, s:o}", "generator", "rdmark " RDMARK_VERSION,
+				       "ports", ports, "gpus", gpus),
+			     f);
 }
 
 int list_command(char **argv)

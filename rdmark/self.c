@@ -187,20 +187,16 @@ static int measure(struct self *s, struct running *r)
 static int conclude(struct self *s, bool json, struct fault *f)
 {
 	size_t slow = 0, measured = 0;
-	json_t *all;
 
 	fault_phase(f, PHASE_WRITE);
 	for (size_t i = 0; i < s->cells; i++) {
 		measured += s->cell[i].windows > 0;
 		slow += s->cell[i].slow;
 	}
-	if (json) {
-		all = self_json(s);
-		document_save("-", false, all, f);
-		json_decref(all);
-	} else {
+	if (json)
+		document_save("-", false, self_json(s), f);
+	else
 		self_print(s, stdout);
-	}
 	if (!measured)
 		return FAULT_UNAVAILABLE;
 	return slow ? FAULT_THRESHOLD : 0;

@@ -276,16 +276,16 @@ static void print_check(struct check *k)
 		       i ? "," : "\n");
 }
 
-/* Write the document D to the files of --json and --json-lines, or, if there is no F, K as text. */
+/* Write the document D (stolen) to the files of --json and --json-lines, or, if there is no F, K as text. */
 static void write_check(struct check *k, json_t *d, const struct output_options *o, struct fault *f)
 {
 	fault_phase(f, PHASE_WRITE);
 	if (o->json)
-		document_save(o->json, false, d, f);
+		document_save(o->json, false, json_incref(d), f);
 	else if (!fault_is(f))
 		print_check(k);
 	if (o->json_lines)
-		document_save(o->json_lines, true, d, f);
+		document_save(o->json_lines, true, json_incref(d), f);
 	json_decref(d);
 }
 

@@ -71,11 +71,10 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && realpath(file, path) ? path : file;
 }
 
-/* The document D as text, in one LINE or in many; the caller frees it. NULL: no memory. */
-static char *text_of(const json_t *d, bool line)
+/* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
+static char *text_of(json_t *d, bool line)
 {
-	return json_line(json_incref((json_t *)d),
-			 (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS));
+	return json_line(d, (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS));
 }
 
 /*
@@ -230,7 +229,7 @@ int document_put(const char *file, const char *text, struct stop *stop, struct f
 	return write_text(file, false, json_memory_failures() ? NULL : text, stop, f);
 }
 
-int document_save(const char *file, bool add, const json_t *d, struct fault *f)
+int document_save(const char *file, bool add, json_t *d, struct fault *f)
 {
 	char *text = text_of(d, add);
 	int rc = write_text(file, add, json_memory_failures() ? NULL : text, NULL, f);
@@ -266,11 +265,11 @@ int document_write(struct report *r, const struct fault *problem, bool interrupt
 	if (wanted)
 		d = json_document(r, problem, interrupted);
 	if (wanted && is_file(o->json_lines))
-		rc = write_own(r, o->json_lines, true, text_of(d, true), f);
+		rc = write_own(r, o->json_lines, true, text_of(json_incref(d), true), f);
 	if (to_stdout)
 		json_object_del(d, "intervals"); /* they stand before it */
 	if (wanted && o->json)
-		rc |= write_own(r, o->json, l->persistent, text_of(d, line), f);
+		rc |= write_own(r, o->json, l->persistent, text_of(json_incref(d), line), f);
 	json_decref(d);
 	if (perftest_json_file(o) && r->run.last.message_bytes)
 		rc |= write_own(r, perftest_json_file(o), false, perftest_json(r), f);

@@ -39,8 +39,8 @@ int document_try(const struct output_options *o, struct fault *f);
  */
 int document_put(const char *file, const char *text, struct stop *stop, struct fault *f);
 
-/* The same of the document D, or append it with ADD, as a line. */
-int document_save(const char *file, bool add, const json_t *d, struct fault *f);
+/* The same of the document D (stolen), or append it with ADD, as a line. */
+int document_save(const char *file, bool add, json_t *d, struct fault *f);
 
 /* True if FILE ends within a line: its writer was killed, or the file system was full. */
 bool document_is_cut(const char *file);
