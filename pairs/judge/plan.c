@@ -227,22 +227,18 @@ static bool have_met(const struct judgement *j, uint32_t a, uint32_t b)
 }
 
 /*
- * Match SLOW with candidates that it has not met and that may be in its place, first with those
- * that are in it: a good one there shows that the place is good.
+ * Match SLOW with candidates that it has not met and that may be in its place: a good one there
+ * shows that the place is good.
  */
 static void match_bad(struct plan *p, uint32_t slow)
 {
 	const struct judgement *j = p->j;
-	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0, placed = 0;
+	uint32_t most = j->e->latency ? TEST_AGAIN : TEST_FIRST, n = 0;
 
-	for (int place = 1; place >= 0; place--, placed = n) {
-		for (const uint32_t *c = j->candidate; c < j->candidate + j->candidates; c++)
-			if ((j->player[*c].verdict == VERDICT_PLACE) == place &&
-			    judge_may_share(j, slow, *c) && can_meet(p, *c, slow) &&
-			    !have_met(j, slow, *c))
-				p->list[n++] = *c;
-		shuffle(p, p->list + placed, n - placed, sizeof(*p->list));
-	}
+	for (const uint32_t *c = j->candidate; c < j->candidate + j->candidates; c++)
+		if (judge_may_share(j, slow, *c) && can_meet(p, *c, slow) && !have_met(j, slow, *c))
+			p->list[n++] = *c;
+	shuffle(p, p->list, n, sizeof(*p->list));
 	for (uint32_t k = 0; k < n && k < most; k++)
 		want(p, slow, p->list[k], k & 1);
 }
