@@ -32,11 +32,11 @@ int main(int argc, char **argv)
 	json_memory_init();
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
 		fputs(usage, stdout);
-		return list_finish(stdout, PAIRS);
+		return list_finish(PAIRS, &f, 0);
 	}
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
 		printf("%s %s\n", PAIRS, RDMARK_VERSION);
-		return list_finish(stdout, PAIRS);
+		return list_finish(PAIRS, &f, 0);
 	}
 	if (strcmp(word, "run") == 0)
 		return run_command(argv + 2);
@@ -46,5 +46,5 @@ int main(int argc, char **argv)
 		return sweep_command(argv + 2);
 	fault_raise(&f, FAULT_USAGE, 0, "no such command: %s", word);
 	fault_fix(&f, "`rdmark-pairs --help` shows the commands");
-	return pairs_failed(&f);
+	return fault_print(&f, PAIRS, stderr);
 }

@@ -38,10 +38,3 @@ int run_check(char **argv, struct run_times *times, struct fault *f);
  * Returns 0, or -1 with FAULT_USAGE or FAULT_LOCAL.
  */
 int judge_check(char **argv, struct fault *f);
-
-/* Print the fault F. Returns its exit status. */
-static inline int pairs_failed(const struct fault *f)
-{
-	fault_print(f, PAIRS, stderr);
-	return fault_exit_status(f);
-}

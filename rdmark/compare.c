@@ -254,11 +254,10 @@ int compare_command(char **argv)
 {
 	struct compare k = {.within = NAN};
 	struct fault f = {0};
-	int written, rc = read_arguments(&k, argv + 2, &f);
+	int rc = read_arguments(&k, argv + 2, &f);
 
 	if (rc == 0 && compare_files(&k, &f) == 0)
 		conclude(&k, &f);
 	figures_release(&k.figures);
-	written = list_finish(stdout, RDMARK);
-	return fault_is(&f) ? rdmark_failed(&f) : written;
+	return list_finish(RDMARK, &f, 0);
 }

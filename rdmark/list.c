@@ -280,12 +280,12 @@ int list_command(char **argv)
 	struct fault f = {0};
 	uint64_t json = 0;
 	bool marked = false;
-	int status, written;
+	int status;
 	char **rest;
 
 	status = command_read(&list, &json, argv + 2, &rest, &f);
 	if (status)
-		return status < 0 ? rdmark_failed(&f) : list_finish(stdout, RDMARK);
+		return list_finish(RDMARK, &f, 0);
 	hwtree_prepare();
 	look_at_host(&h);
 	if (json) {
@@ -295,16 +295,14 @@ int list_command(char **argv)
 		print_gpus(&h);
 	}
 	if (fault_is(&h.no_port))
-		status = rdmark_failed(&h.no_port);
+		status = fault_print(&h.no_port, RDMARK, stderr);
 	if (fault_is(&h.no_memory))
-		status = rdmark_failed(&h.no_memory);
-	if (fault_is(&f))
-		status = rdmark_failed(&f);
-	written = list_finish(stdout, RDMARK);
-	if (marked && !written)
+		status = fault_print(&h.no_memory, RDMARK, stderr);
+	status = list_finish(RDMARK, &f, status);
+	if (marked && status != FAULT_LOCAL)
 		terminal_note(stderr, "(!): a finding, which `rdmark check` explains");
 	path_close(h.tree);
 	hca_list_free(&h.ports);
 	free(h.gpu);
-	return status ? status : written;
+	return status;
 }

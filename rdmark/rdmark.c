@@ -44,7 +44,7 @@ static int become(char **argv)
 
 	fflush(stdout);
 	process_become(argv, &f);
-	return rdmark_failed(&f);
+	return fault_print(&f, RDMARK, stderr);
 }
 
 /* The commands get the whole command line. */
@@ -56,14 +56,14 @@ static int help_command(char **argv)
 	(void)argv;
 	terminal_wrap(tests, sizeof(tests), process_programs(), 80, 0);
 	printf(usage, tests);
-	return list_finish(stdout, RDMARK);
+	return list_finish(RDMARK, &(struct fault){0}, 0);
 }
 
 static int version_command(char **argv)
 {
 	(void)argv;
 	printf("rdmark %s\n", RDMARK_VERSION);
-	return list_finish(stdout, RDMARK);
+	return list_finish(RDMARK, &(struct fault){0}, 0);
 }
 
 /* Serve all tests, with the options that follow. */
@@ -151,7 +151,7 @@ static int no_host(const char *word, const char *why)
 		fault_fix(&f, "did you mean `rdmark %s`?", near);
 	else
 		fault_fix(&f, "`rdmark` alone shows the commands; check the name of the host");
-	return rdmark_failed(&f);
+	return fault_print(&f, RDMARK, stderr);
 }
 
 /* Run the command or the test that argv[1] names. Returns its exit status; -1: it names none. */

@@ -23,10 +23,3 @@ int list_command(char **argv);
 int compare_command(char **argv);
 int tour_command(char **argv);
 int self_command(char **argv);
-
-/* Print the fault F. Returns its exit status. */
-static inline int rdmark_failed(const struct fault *f)
-{
-	fault_print(f, RDMARK, stderr);
-	return fault_exit_status(f);
-}

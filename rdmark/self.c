@@ -234,17 +234,14 @@ int self_command(char **argv)
 	int status = command_read(&self, &r, argv + 2, &rest, &r.fault);
 
 	if (status)
-		return status < 0 ? rdmark_failed(&r.fault) : list_finish(stdout, RDMARK);
+		return list_finish(RDMARK, &r.fault, 0);
 	hwtree_prepare();
 	if (look_at_host(&s, r.device, &r.fault) == 0 && stop_init(&r.stop, &r.fault) == 0) {
 		streams_open(&r.streams, &r.stop);
 		if (measure(&s, &r) == 0)
 			status = conclude(&s, r.json, &r.fault);
 	}
-	if (fault_is(&r.fault))
-		status = rdmark_failed(&r.fault);
-	else
-		status = list_finish(stdout, RDMARK) ? FAULT_LOCAL : status;
+	status = list_finish(RDMARK, &r.fault, status);
 	streams_close(&r.streams);
 	stop_release(&r.stop);
 	release(&s);

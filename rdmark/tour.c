@@ -331,10 +331,7 @@ int tour_command(char **argv)
 		if (!fault_is(&t.fault) && t.prove && t.worst && prove_worst(&t) < 0)
 			status = -1;
 	}
-	if (fault_is(&t.fault))
-		status = rdmark_failed(&t.fault);
-	else
-		status = status ? status : list_finish(stdout, RDMARK);
+	status = list_finish(RDMARK, &t.fault, status);
 	streams_close(&t.streams);
 	stop_release(&t.stop);
 	if (t.stop.signal == SIGINT)

@@ -209,7 +209,7 @@ static void format_lines(const struct fault *f, const char *program, unsigned co
 	}
 }
 
-void fault_print(const struct fault *f, const char *program, FILE *out)
+int fault_print(const struct fault *f, const char *program, FILE *out)
 {
 	char text[4096] = "";
 
@@ -221,4 +221,5 @@ void fault_print(const struct fault *f, const char *program, FILE *out)
 		fprintf(out, "%s: %s\n", program, text);
 	}
 	fflush(out);
+	return fault_exit_status(f);
 }

@@ -114,6 +114,6 @@ void fault_format(const struct fault *f, char *buf, size_t size);
 
 /*
  * Print "PROGRAM: message\n" to OUT in a single write. On a terminal the failure, the cause and the
- * fix each start a line, and lines are broken at the terminal's width.
+ * fix each start a line, and lines are broken at the terminal's width. Returns the exit status.
  */
-void fault_print(const struct fault *f, const char *program, FILE *out);
+int fault_print(const struct fault *f, const char *program, FILE *out);

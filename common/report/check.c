@@ -289,31 +289,18 @@ static void write_check(struct check *k, json_t *d, const struct output_options 
 	json_decref(d);
 }
 
-/* The exit status of what K found and of F, a fault or none. */
-static int status_of_check(const struct check *k, const struct fault *f)
-{
-	if (fault_is(f))
-		return fault_exit_status(f);
-	return k->findings[FINDING_FAULT] ? FAULT_THRESHOLD : 0;
-}
-
 int check_ports(const char *program, const char *device, const struct output_options *output)
 {
 	struct check k = {.list = {NULL, 0}};
 	struct fault f = {0};
-	int rc = 0;
+	int status;
 
 	if (document_try(output, &f) == 0) {
 		check_all(&k, device, &f);
 		write_check(&k, check_to_json(&k, output->title, &f), output, &f);
 	}
-	if (fault_is(&f))
-		fault_print(&f, program, stderr);
-	else
-		rc = list_finish(stdout, program);
-	if (!rc)
-		rc = status_of_check(&k, &f);
+	status = list_finish(program, &f, k.findings[FINDING_FAULT] ? FAULT_THRESHOLD : 0);
 	free(k.entry);
 	hca_list_free(&k.list);
-	return rc;
+	return status;
 }

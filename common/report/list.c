@@ -11,15 +11,13 @@ const char *list_link_name(const struct hca_port *p)
 	return p->fabric == FABRIC_IWARP ? "iWARP" : fabric_row(p->fabric)->link;
 }
 
-int list_finish(FILE *out, const char *program)
+int list_finish(const char *program, const struct fault *f, int status)
 {
-	struct fault f = {0};
-	int why = outlet_flush(out);
+	int why = outlet_flush(stdout);
+	struct fault first = *f;
 
-	if (!why)
-		return 0;
-	fault_phase(&f, PHASE_WRITE);
-	document_stdout_refused(FAULT_LOCAL, why, &f);
-	fault_print(&f, program, stderr);
-	return fault_exit_status(&f);
+	fault_phase(&first, PHASE_WRITE);
+	if (why)
+		document_stdout_refused(FAULT_LOCAL, why, &first);
+	return fault_is(&first) ? fault_print(&first, program, stderr) : status;
 }

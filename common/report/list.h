@@ -2,10 +2,9 @@
 /* list: `--check`, and what it shares with `rdmark list`: each port of this machine, to stdout. */
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/options.h"
 
+struct fault;
 struct hca_port;
 
 /*
@@ -19,5 +18,8 @@ int check_ports(const char *program, const char *device, const struct output_opt
 /* The link layer: "InfiniBand", "Ethernet" or "iWARP". */
 const char *list_link_name(const struct hca_port *p);
 
-/* Flush OUT. Returns the exit status: 1 with the reason on stderr if it could not be written. */
-int list_finish(FILE *out, const char *program);
+/*
+ * The end of a command. Flush stdout, and print the fault F (empty: none), or why stdout could not be
+ * written. Returns the exit status: that of the fault; STATUS if there is none.
+ */
+int list_finish(const char *program, const struct fault *f, int status);

@@ -177,7 +177,7 @@ static int print_help(const struct program *p)
 		options_help_server(stdout, &defaults);
 	else
 		options_help(stdout, p->name, p->test->summary, &defaults, all);
-	return list_finish(stdout, p->name);
+	return list_finish(p->name, &p->fault, 0);
 }
 
 static int read_as(struct program *p, const struct offer *o)
@@ -230,7 +230,7 @@ static int inform(const struct program *p)
 		else
 			printf("%s%s %s\n", one ? p->test->name : "rdmark", one ? " (rdmark)" : "",
 			       RDMARK_VERSION);
-		return list_finish(stdout, p->name);
+		return list_finish(p->name, &p->fault, 0);
 	}
 	hwtree_prepare();
 	if (p->options.local.check)

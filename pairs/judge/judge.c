@@ -214,23 +214,17 @@ int judge_command(char **argv)
 	struct judgement j = {0};
 	struct judge k = {0};
 	struct fault f = {0};
-	int status = 0, written;
+	int status = read_arguments(&k, argv, &f);
 
-	status = read_arguments(&k, argv, &f);
-	if (status > 0)
-		return list_finish(stdout, PAIRS);
 	if (status)
-		return pairs_failed(&f);
+		return list_finish(PAIRS, &f, 0);
 	evidence_init(&k.evidence);
 	k.evidence.known = &k.known;
 	if (!judge_files(&k, &j, &f))
 		status = judge_status(&j);
 	judgement_release(&j);
 	release(&k);
-	written = list_finish(stdout, PAIRS);
-	if (fault_is(&f))
-		return pairs_failed(&f);
-	return written ? written : status;
+	return list_finish(PAIRS, &f, status);
 }
 
 /* What is read for each judgement of several must be there each time. */

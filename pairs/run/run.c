@@ -127,7 +127,7 @@ static int run_all(struct run *r)
 	if (!fault_is(&r->fault) && r->deaf)
 		document_stdout_refused(FAULT_LOCAL, r->deaf, &r->fault);
 	if (fault_is(&r->fault))
-		return pairs_failed(&r->fault);
+		return fault_print(&r->fault, PAIRS, stderr);
 	return r->stop.signal ? FAULT_INTERRUPTED + r->stop.signal : 0;
 }
 
@@ -139,7 +139,7 @@ int run_command(char **argv)
 	if (!rc && r.asked.dry_run)
 		rc = run_check(argv, NULL, &r.fault) ? -1 : 1;
 	if (rc > 0)
-		return list_finish(stdout, PAIRS);
+		return list_finish(PAIRS, &r.fault, 0);
 	if (!rc)
 		rc = stop_init(&r.stop, &r.fault);
 	if (!rc) {
@@ -150,7 +150,7 @@ int run_command(char **argv)
 		r.seat[i] = (struct run_seat){.rail = i, .now.round = -1, .next.round = -1};
 	if (!rc)
 		rc = run_servers_start(&r);
-	rc = rc ? pairs_failed(&r.fault) : run_all(&r);
+	rc = rc ? fault_print(&r.fault, PAIRS, stderr) : run_all(&r);
 	release_run(&r);
 	return rc;
 }

@@ -328,7 +328,7 @@ int sweep_command(char **argv)
 	int status = sweep_options(&s, argv);
 
 	if (status > 0)
-		return list_finish(stdout, PAIRS);
+		return list_finish(PAIRS, &s.fault, 0);
 	if (status || stop_init(&s.stop, &s.fault))
 		goto out;
 	streams_open(&s.streams, &s.stop);
@@ -354,10 +354,7 @@ out:
 		unlink(s.output);
 	if (s.out >= 0)
 		close(s.out);
-	if (fault_is(&s.fault))
-		status = pairs_failed(&s.fault);
-	else if (list_finish(stdout, PAIRS))
-		status = FAULT_LOCAL;
+	status = list_finish(PAIRS, &s.fault, status);
 	streams_close(&s.streams);
 	stop_release(&s.stop);
 	return status;
