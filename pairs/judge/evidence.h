@@ -24,18 +24,14 @@
 #define EVIDENCE_MOST    (UINT32_C(1) << 25) /* observations */
 #define EVIDENCE_TEXTS   65536
 
-/* Why an observation has no figure, as lines have it. */
-#define EVIDENCE_FAILURES(X)                                                                      \
-	X(CONNECT, "connect")                                                                     \
-	X(LOST, "lost")                                                                           \
-	X(DEVICE, "device")                                                                       \
-	X(CLOCK, "clock") X(REFUSED, "refused") X(DATA, "data") X(MISSED, "missed") X(OTHER, "other")
-
+/* Why an observation has no figure: those that the judge asks for. */
 enum cause {
 	MEASURED,
-#define EVIDENCE_CAUSE(cause, ...) FAILED_##cause,
-	EVIDENCE_FAILURES(EVIDENCE_CAUSE)
-#undef EVIDENCE_CAUSE
+	FAILED_CONNECT,
+	FAILED_DEVICE,
+	FAILED_DATA,
+	FAILED_MISSED,
+	FAILED_OTHER,
 	CAUSES
 };
 

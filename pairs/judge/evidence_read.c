@@ -152,11 +152,7 @@ static void read_text(struct evidence *e, const struct line *l, struct observati
 /* Read status, value and cause. Returns false if they cannot be so. */
 static bool read_figure(const struct line *l, struct observation *o)
 {
-	static const char *const causes[CAUSES] = {
-#define WORD(cause, word) [FAILED_##cause] = word,
-		EVIDENCE_FAILURES(WORD)
-#undef WORD
-	};
+	static const char *const causes[CAUSES] = {NULL, "connect", "device", "data", "missed"};
 
 	o->value = (float)l->number[LINE_value];
 	if (line_is(l, LINE_status, "failed")) {

@@ -69,7 +69,7 @@ static inline bool sweep_fails(struct sweep *s, struct observation *t)
 		t->cause = FAILED_CONNECT;
 		t->marks |= by_from ? MARK_TO_BLAMED : MARK_FROM_BLAMED;
 	} else if (fails > 0 && cluster_odds(c, fails))
-		t->cause = FAILED_LOST;
+		t->cause = FAILED_OTHER;
 	if (t->cause)
 		t->value = NAN;
 	return t->cause;
