@@ -68,7 +68,7 @@ static bool is_low_in_part(const struct judgement *j, const struct group *of, ui
 		starved += i != group ? of[i].starved : 0;
 	}
 	return judge_tells_groups(j) && of[group].starved > 1 &&
-	       chance_more_than(of[group].starved, of[group].runs, starved, runs) <
+	       chance_more(of[group].starved, of[group].runs, starved, runs) <
 		       TEST_RISK / j->groups->names.count;
 }
 

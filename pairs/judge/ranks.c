@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "stat/beta.h"
 #include "stat/interval.h"
 #include "stat/series.h"
 #include "thresholds.h"
@@ -67,18 +66,13 @@ double ranks_few(const struct figures *x, const struct figures *y, double spread
 		     : 1; /* of both sides: which one was chosen by looking */
 }
 
-double chance_more(size_t k, size_t n, double p)
-{
-	return k ? beta_incomplete((double)k, (double)(n - k + 1), p) : 1;
-}
-
 /* The logarithm of how many sets of K there are of N. */
 static double ways_of(size_t n, size_t k)
 {
 	return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
 }
 
-double chance_more_than(size_t k, size_t n, size_t l, size_t m)
+double chance_more(size_t k, size_t n, size_t l, size_t m)
 {
 	size_t all = k + l;
 	double chance = 0;

@@ -37,6 +37,5 @@ double ranks_chance(const struct figures *x, const struct figures *y);
  */
 double ranks_few(const struct figures *x, const struct figures *y, double spread);
 
-/* The chance of K or more of N, if each is so with P; and where L of M others are (Fisher). */
-double chance_more(size_t k, size_t n, double p);
-double chance_more_than(size_t k, size_t n, size_t l, size_t m);
+/* The chance that K or more of N are so, where L of M others are (Fisher). */
+double chance_more(size_t k, size_t n, size_t l, size_t m);

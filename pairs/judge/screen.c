@@ -62,15 +62,13 @@ static void find_at_times(struct judgement *j)
 		}
 	for (uint32_t i = 0; i < j->players; i++) {
 		size_t own = 0, own_low = 0;
-		double share;
 
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
 			own++;
 			own_low += judge_y(j, w.is) < floor[w.is->part];
 		}
-		share = all > own ? (double)(low - own_low) / (double)(all - own) : 1;
 		if (own_low > 1 && !j->player[i].lost &&
-		    chance_more(own_low, own, fmin(.98, share + .02)) < LOW_CHANCE)
+		    chance_more(own_low, own, low - own_low, all - own) < LOW_CHANCE)
 			j->player[i].depth = fmin(j->player[i].depth, AT_TIMES);
 	}
 }

@@ -159,7 +159,7 @@ static enum verdict judge_way(const struct work *w, size_t n, double *y)
 /* Whether more of C's runs are low, or fail, than of the controls. */
 static enum verdict judge_times(const struct work *w, const struct player *c)
 {
-	double chance = c->low ? chance_more_than(c->low, c->figures, w->low, w->controls) : 1;
+	double chance = c->low ? chance_more(c->low, c->figures, w->low, w->controls) : 1;
 
 	if (c->low > 1 && c->figures >= LEAST && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
