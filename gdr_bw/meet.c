@@ -86,13 +86,12 @@ static int find_path(struct gdr *g)
 
 int gdr_meet(struct gdr *g)
 {
-	json_t *what = json_object(), *result;
+	json_t *what, *result;
 	int rc;
 
-	if (find_path(g)) {
-		json_decref(what);
+	if (find_path(g))
 		return -1;
-	}
+	what = json_object();
 	write_end(g, what);
 	if (measure_task(g->ms, what, &result))
 		return -1;
