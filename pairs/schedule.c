@@ -52,18 +52,16 @@ uint64_t schedule_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Shuffle s->order, as the seed says. */
-static void shuffle(struct schedule *s)
+void schedule_shuffle(uint64_t *state, void *list, uint32_t n, size_t size)
 {
-	uint64_t state = s->seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+	char *at = list, was[SCHEDULE_SHUFFLED];
 
-	for (uint32_t i = 0; i < s->hosts; i++)
-		s->order[i] = i;
-	for (uint32_t i = s->hosts - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)(schedule_random(&state) % (i + 1)), kept = s->order[i];
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = (uint32_t)(schedule_random(state) % i);
 
-		s->order[i] = s->order[j];
-		s->order[j] = kept;
+		memcpy(was, at + (i - 1) * size, size);
+		memcpy(at + (i - 1) * size, at + k * size, size);
+		memcpy(at + k * size, was, size);
 	}
 }
 
@@ -159,7 +157,9 @@ static int check_k(const struct schedule *s, struct fault *f)
 int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, uint32_t k,
 		  uint64_t seed, struct fault *f)
 {
-	*s = (struct schedule){.kind = kind, .hosts = hosts, .k = k, .seed = seed};
+	uint64_t state = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+
+	*s = (struct schedule){.kind = kind, .hosts = hosts, .k = k};
 	if (hosts < 2 || hosts > SCHEDULE_HOSTS_MAX) {
 		fault_raise(f, FAULT_USAGE, 0, "a schedule for %u hosts", hosts);
 		return fault_fix(f, "there must be 2 to %d hosts", SCHEDULE_HOSTS_MAX);
@@ -176,7 +176,9 @@ int schedule_init(struct schedule *s, enum schedule_kind kind, uint32_t hosts, u
 	s->order = calloc(hosts, sizeof(*s->order));
 	if (!s->order)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "calloc");
-	shuffle(s);
+	for (uint32_t i = 0; i < hosts; i++)
+		s->order[i] = i;
+	schedule_shuffle(&state, s->order, hosts, sizeof(*s->order));
 	return 0;
 }
 

@@ -46,7 +46,6 @@ struct schedule {
 	enum schedule_kind kind;
 	uint32_t hosts, rounds;
 	uint32_t k;
-	uint64_t seed;
 	struct schedule_pair *pairs; /* of a list: in the order of rounds */
 	size_t pairs_n;
 	uint32_t *order; /* random pairs: a permutation of the hosts */
@@ -89,6 +88,10 @@ uint32_t schedule_circle(uint32_t hosts, uint32_t round, uint32_t i);
 
 /* The next number after STATE: splitmix64, of which every seed gives a good sequence. */
 uint64_t schedule_random(uint64_t *state);
+
+/* Shuffle the N elements of SIZE bytes, SCHEDULE_SHUFFLED at most, at LIST, by numbers after STATE. */
+#define SCHEDULE_SHUFFLED 16
+void schedule_shuffle(uint64_t *state, void *list, uint32_t n, size_t size);
 
 /* The word of PART in plans; NULL: it has none. */
 const char *schedule_word(enum part part);

@@ -45,20 +45,6 @@ static uint32_t draw(struct plan *p, uint32_t n)
 	return (uint32_t)(schedule_random(&p->x) >> 33) % n;
 }
 
-/* Shuffle the N elements of SIZE bytes, 16 at most, at LIST. */
-static void shuffle(struct plan *p, void *list, uint32_t n, size_t size)
-{
-	char *at = list, was[16];
-
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = draw(p, i);
-
-		memcpy(was, at + (i - 1) * size, size);
-		memcpy(at + (i - 1) * size, at + k * size, size);
-		memcpy(at + k * size, was, size);
-	}
-}
-
 static uint32_t host_of(const struct plan *p, uint32_t player)
 {
 	return p->j->player[player].host;
@@ -160,7 +146,7 @@ static void plan_screen(struct plan *p)
 	for (uint32_t m = 0; m < times; m++) {
 		for (uint32_t i = 0; i < hosts; i++)
 			p->list[i] = i;
-		shuffle(p, p->list, hosts, sizeof(*p->list));
+		schedule_shuffle(&p->x, p->list, hosts, sizeof(*p->list));
 		for (uint32_t i = 0; i + 1 < hosts; i += few ? 1 : 2)
 			for (uint32_t k = i + 1; k < (few ? hosts : i + 2); k++)
 				match_hosts(p, p->list[i], p->list[k]);
@@ -195,7 +181,7 @@ static uint32_t list_references(struct plan *p, uint32_t player, bool near)
 			    judge_is_near(p->j, player, with) == near)
 				p->list[n++] = with;
 		}
-	shuffle(p, p->list, n, sizeof(*p->list));
+	schedule_shuffle(&p->x, p->list, n, sizeof(*p->list));
 	return n;
 }
 
@@ -238,7 +224,7 @@ static void match_bad(struct plan *p, uint32_t slow)
 	for (const uint32_t *c = j->candidate; c < j->candidate + j->candidates; c++)
 		if (judge_may_share(j, slow, *c) && can_meet(p, *c, slow) && !have_met(j, slow, *c))
 			p->list[n++] = *c;
-	shuffle(p, p->list, n, sizeof(*p->list));
+	schedule_shuffle(&p->x, p->list, n, sizeof(*p->list));
 	for (uint32_t k = 0; k < n && k < most; k++)
 		want(p, slow, p->list[k], k & 1);
 }
@@ -291,7 +277,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->players; i++)
 		if (!j->player[i].lost && !j->player[i].candidate)
 			p->reference[p->references++] = i;
-	shuffle(p, p->reference, p->references, sizeof(*p->list));
+	schedule_shuffle(&p->x, p->reference, p->references, sizeof(*p->list));
 	for (uint32_t i = 0; i < j->candidates && p->references && left; i++) {
 		const struct player *c = &j->player[j->candidate[i]];
 		bool again = (c->verdict == VERDICT_UNCLEAR || c->verdict == VERDICT_TIMES) &&
@@ -313,7 +299,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->candidates; i++)
 		if (j->player[j->candidate[i]].verdict == VERDICT_SLOW)
 			match_bad(p, j->candidate[i]);
-	shuffle(p, p->match, p->matches, sizeof(*p->match));
+	schedule_shuffle(&p->x, p->match, p->matches, sizeof(*p->match));
 	fill_tests(p);
 }
 
