@@ -62,18 +62,30 @@ int pool_init(struct pool *p, unsigned size, struct fault *f)
 	return p->complete ? 0 : -1;
 }
 
-int pool_run(struct pool *p, pool_job *job, void *arg)
+void pool_begin(struct pool *p, pool_job *job, void *arg)
 {
-	int rc;
-
 	p->job = job;
 	p->arg = arg;
 	pool_meet(p);
-	rc = job(arg, 0);
+}
+
+int pool_end(struct pool *p)
+{
+	int rc = 0;
+
 	pool_meet(p);
 	for (unsigned i = 1; i < p->size; i++)
 		rc |= p->thread[i].rc;
 	return rc ? -1 : 0;
+}
+
+int pool_run(struct pool *p, pool_job *job, void *arg)
+{
+	int rc;
+
+	pool_begin(p, job, arg);
+	rc = job(arg, 0);
+	return pool_end(p) || rc ? -1 : 0;
 }
 
 void pool_meet(struct pool *p)

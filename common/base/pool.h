@@ -37,6 +37,10 @@ int pool_init(struct pool *p, unsigned size, struct fault *f);
 /* Run JOB(ARG, i) in all threads. Returns 0, or -1 if one of them failed. */
 int pool_run(struct pool *p, pool_job *job, void *arg);
 
+/* The same in the other threads alone; and wait until the last one is done. */
+void pool_begin(struct pool *p, pool_job *job, void *arg);
+int pool_end(struct pool *p);
+
 /* Within a job every thread calls this; it returns when the last one has called it. */
 void pool_meet(struct pool *p);
 

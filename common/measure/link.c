@@ -72,7 +72,7 @@ void link_alive_start(struct link *l)
 		.rules = {.timeout_ns = l->timeout_ns,
 			  .peer_timeout_ns = l->peer_timeout_ns},
 	};
-	if (!fault_is(l->fault) && l->watcher.running)
+	if (!fault_is(l->fault) && l->watcher.complete)
 		watch_start(&l->alive, &l->watcher, &ignored);
 }
 

@@ -14,7 +14,12 @@
 
 struct link {
 	struct oob oob;
-	struct watcher watcher;
+	/*
+	 * The caller and the thread of its watches. It exists as long as there is a peer, and
+	 * sleeps when there is nothing to watch. It is made before any thread of this end is
+	 * pinned, so the scheduler may run it on any CPU.
+	 */
+	struct pool watcher;
 	struct watch alive;                   /* between link_alive_start() and stop */
 	struct stop *stop;                    /* lent, as is */
 	struct fault *fault;                  /* receives the faults of these functions */

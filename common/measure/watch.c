@@ -292,8 +292,9 @@ static void await_event(const struct watch *w, struct pollfd *p, nfds_t count)
 }
 
 /* Poll the sockets, signals and devices until the round is over. */
-static void watch_round(struct watch *w)
+static int watch_round(void *arg, unsigned self)
 {
+	struct watch *w = arg;
 	unsigned devices = w->ep ? w->ep->rails : 0;
 	struct pollfd p[3 + EXPERIMENT_DEVICES_MAX] = {
 		{.fd = w->end_fd, .events = POLLIN},
@@ -301,6 +302,7 @@ static void watch_round(struct watch *w)
 		{.fd = w->stop->fd, .events = POLLIN},
 	};
 
+	(void)self;
 	if (w->stop->signal && w->ep) /* it came before the round */
 		watch_interrupt(w);
 	for (unsigned i = 0; i < devices; i++)
@@ -323,9 +325,10 @@ static void watch_round(struct watch *w)
 	/* After a fault no completion may come any more: abort all loops. */
 	if (fault_is(&w->fault) && w->ep)
 		endpoint_abort(w->ep);
+	return 0;
 }
 
-int watch_start(struct watch *w, struct watcher *by, struct fault *f)
+int watch_start(struct watch *w, struct pool *by, struct fault *f)
 {
 	struct rules_times *t = &w->times;
 	uint64_t now = clock_now_ns();
@@ -338,20 +341,19 @@ int watch_start(struct watch *w, struct watcher *by, struct fault *f)
 	if (w->end_fd < 0)
 		return fault_raise(f, FAULT_LOCAL, errno, "eventfd");
 	w->by = by;
-	w->running = true;
-	watcher_begin(by, watch_round, w);
+	pool_begin(by, watch_round, w);
 	return 0;
 }
 
 /* Give the thread ORDER and wait until it has ended this watch. */
 static void end_watch(struct watch *w, eventfd_t order)
 {
-	if (!w->running)
+	if (!w->by)
 		return;
 	eventfd_write(w->end_fd, order);
-	watcher_await(w->by);
+	pool_end(w->by);
 	close(w->end_fd);
-	w->running = false;
+	w->by = NULL;
 }
 
 void watch_sent(struct watch *w)

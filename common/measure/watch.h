@@ -13,40 +13,18 @@
 #pragma once
 
 #include <jansson.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "base/pool.h"
 #include "measure/rules.h"
 
 struct endpoint;
 struct hca;
 struct oob;
-struct stop;
-struct watch;
-
-/*
- * The thread. It exists as long as there is a peer, and sleeps when there is nothing to watch. It
- * was created before any thread of this end was pinned, so the scheduler may run it on any CPU.
- */
-struct watcher {
-	pthread_t thread;
-	sem_t begin, end;             /* start and end of its job */
-	void (*job)(struct watch *w); /* NULL: exit */
-	struct watch *w;              /* argument for the job */
-	bool running;
-};
-
-int watcher_start(struct watcher *by, struct fault *f);
-void watcher_release(struct watcher *by); /* safe on a zeroed object */
-
-/* For watch.c: have the thread run JOB for W, and wait until it is over. */
-void watcher_begin(struct watcher *by, void (*job)(struct watch *w), struct watch *w);
-void watcher_await(struct watcher *by);
-
 struct progress;
+struct stop;
 
 struct watch {
 	/* what the caller sets */
@@ -81,15 +59,14 @@ struct watch {
 	uint64_t limit_ns;  /* the server's --max-duration, which ended the round; 0: it did not */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* private */
-	struct watcher *by;
-	bool running;
+	struct pool *by; /* the watcher; NULL: it does not run */
 	int end_fd;
 	struct rules_times times;
 	uint64_t moved, shown[2]; /* messages at those times; shown[] by interval and live line */
 };
 
-/* Start watching in the thread BY. The control must be set up. */
-int watch_start(struct watch *w, struct watcher *by, struct fault *f);
+/* Start watching in the other thread of BY. The control must be set up. */
+int watch_start(struct watch *w, struct pool *by, struct fault *f);
 
 /*
  * Leader and follower: tell the peer that all messages of this end are complete, though some of the

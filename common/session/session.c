@@ -69,7 +69,7 @@ static void release_all_made(struct session *s)
 
 void session_release(struct session *s)
 {
-	watcher_release(&s->link.watcher);
+	pool_release(&s->link.watcher);
 	oob_release(&s->link.oob);
 	wait_destroy(s);
 	release_all_made(s);
@@ -82,7 +82,7 @@ void session_unmake(struct session *s)
 
 	measure_set_point(&s->ms);
 	old = s->ms;
-	watcher_release(&s->link.watcher);
+	pool_release(&s->link.watcher);
 	release_all_made(s);
 	p->options = p->asked;
 	session_prepare(s);
@@ -141,7 +141,7 @@ int session_open(struct session *s)
 
 	enter_stage(s, SESSION_OPENING);
 	/* The watcher's thread is made before one of this end is pinned. */
-	if (watcher_start(&s->link.watcher, s->link.fault))
+	if (pool_init(&s->link.watcher, 2, s->link.fault))
 		return -1;
 	/* CUDA's driver may take long to start. */
 	if (s->ep.server || s->program->point)

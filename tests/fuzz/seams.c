@@ -260,7 +260,7 @@ void __wrap_watch_join(struct watch *w)
 	static const struct timespec longest = {.tv_nsec = 10000000};
 	unsigned in_vain = 0;
 
-	while (w->running && !w->done && !fault_is(&w->fault)) {
+	while (w->by && !w->done && !fault_is(&w->fault)) {
 		unsigned waits = peer.waits;
 
 		if (!peer_all_answered() && in_vain < WAITS_MAX) {

@@ -62,6 +62,23 @@ static void one_failure_is_the_pools(void **state)
 	pool_release(&d.pool);
 }
 
+static void others_work_while_the_caller_does_something_else(void **state)
+{
+	struct deck d = {.fails = HANDS};
+	struct fault f = {0};
+
+	(void)state;
+	assert_int_equal(pool_init(&d.pool, HANDS, &f), 0);
+	for (unsigned job = 1; job <= 100; job++) {
+		pool_begin(&d.pool, count, &d);
+		assert_int_equal(pool_end(&d.pool), 0);
+		assert_int_equal(d.done[0], 0);
+		for (unsigned i = 1; i < HANDS; i++)
+			assert_int_equal(d.done[i], job);
+	}
+	pool_release(&d.pool);
+}
+
 /* Behind the meeting, everybody has come to it. */
 static int meet(void *arg, unsigned i)
 {
@@ -154,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_hand_does_every_job_once),
 		cmocka_unit_test(one_failure_is_the_pools),
+		cmocka_unit_test(others_work_while_the_caller_does_something_else),
 		cmocka_unit_test(a_meeting_waits_for_all),
 		cmocka_unit_test(alone_it_is_a_call),
 		cmocka_unit_test(a_hand_that_cannot_be_had),
