@@ -54,28 +54,22 @@ static double *samples_us(const struct meter *all)
 	return to;
 }
 
-/* The sum of two records measured at the same time: counts add up, the longer time counts. */
-static struct record sum_records(const struct record *a, const struct record *b)
+/*
+ * Add BY to SUM, of records measured at the same time. Not what belongs to one end alone, or needs
+ * the samples of all, as percentiles do; nor rates, which are of a time that all share.
+ */
+static void add_record(struct record *sum, const struct record *by)
 {
-	struct record sum = *a;
-
-	sum.messages += b->messages;
-	sum.lost += b->lost;
-	sum.timed_messages += b->timed_messages;
-	sum.sent_gbps += b->sent_gbps;
-	sum.bandwidth_peak_gbps += b->bandwidth_peak_gbps;
-	sum.seconds = a->seconds > b->seconds ? a->seconds : b->seconds;
-	if (sum.seconds > 0)
-		record_set_rates(&sum, sum.seconds);
-	sum.interrupted |= b->interrupted;
-	results_add_pace(&sum, b);
-	quality_add(&sum.quality, &b->quality);
-	/* these belong to one end alone */
-	sum.plus_minus = (struct plus_minus){0};
-	sum.interval_count = 0;
-	sum.worst_interval_gbps = 0;
-	sum.cpu_percent = sum.cpu_user_s = sum.cpu_system_s = sum.cpu_s_per_gb = 0;
-	return sum;
+	sum->message_bytes = by->message_bytes;
+	sum->run = by->run;
+	sum->copies = by->copies;
+	sum->qps = by->qps;
+	sum->messages += by->messages;
+	sum->lost += by->lost;
+	sum->sent_gbps += by->sent_gbps;
+	sum->interrupted |= by->interrupted;
+	results_add_pace(sum, by);
+	quality_add(&sum->quality, &by->quality);
 }
 
 /* The rows, and what they point to. */
@@ -96,36 +90,28 @@ static struct result_row *add_row(struct rows *to, const struct record *rec, enu
 	return row;
 }
 
-/*
- * Clear what a sum over a device's threads cannot have: there is no histogram of them together, so
- * only their messages and message rate are known.
- */
-static void clear_latency(struct record *sum)
-{
-	memset(&sum->percentile, 0, sizeof(sum->percentile));
-	sum->latency_min_us = sum->latency_max_us = 0;
-	sum->latency_mean_us = sum->latency_stdev_us = 0;
-	sum->stalls = 0;
-	sum->stall_percent = 0;
-	sum->worst_interval_us = 0;
-	sum->bandwidth_gbps = 0;
-	sum->plus_minus = (struct plus_minus){0};
-}
-
-/* The sum over the threads of device D of the end that FOUND it. */
+/* The sum over the threads of device D of the end that FOUND it, in the time of the longest. */
 static struct record sum_device(const struct endpoint *ep, const struct found *found, unsigned d)
 {
 	struct record sum = {0};
+	double seconds = 0;
 
-	for (unsigned i = d; i < ep->workers; i += ep->rails)
-		if (found->workers[i].messages_per_s > 0)
-			sum = sum.messages ? sum_records(&sum, &found->workers[i])
-					   : found->workers[i];
+	for (unsigned i = d; i < ep->workers; i += ep->rails) {
+		const struct record *of = &found->workers[i];
+
+		if (!(of->messages_per_s > 0))
+			continue;
+		add_record(&sum, of);
+		sum.timed_messages += of->timed_messages;
+		seconds = of->seconds > seconds ? of->seconds : seconds;
+	}
 	sum.qps *= ep->workers / ep->rails;
-	sum.bandwidth_peak_gbps = 0;
-	sum.plus_minus = found->devices[d];
+	if (seconds > 0)
+		record_set_rates(&sum, seconds);
 	if (ep->test->latency)
-		clear_latency(&sum);
+		sum.bandwidth_gbps = 0;
+	else
+		sum.plus_minus = found->devices[d];
 	return sum;
 }
 
@@ -190,7 +176,8 @@ static void choose_both(struct rows *to, const struct measurement *meas,
 	/* In perftest's format the directions have tables of their own. */
 	bool apart = o->both_rows && o->format != FORMAT_PERFTEST;
 
-	*both = sum_records(rec[0], rec[1]);
+	add_record(both, rec[0]);
+	add_record(both, rec[1]);
 	together_sum(&meas->both, rec, both);
 	result->main = add_row(to, both, RESULT_BOTH, RESULT_BOTH_WAYS);
 	result->shown[0] = apart ? end[RESULT_CLIENT] : result->main;

@@ -152,9 +152,6 @@ void together_sum(const struct both_ways *b, const struct record *const rec[2], 
 {
 	double messages = 0, from_ns;
 
-	sum->timed_messages = 0;
-	sum->seconds = 0;
-	sum->messages_per_s = sum->bandwidth_gbps = sum->bandwidth_peak_gbps = 0;
 	if (!has_rate(b))
 		return;
 	for (int i = 0; i < 2; i++)

@@ -28,7 +28,7 @@ void together_count(struct both_ways *b, const struct meter *all);
 double together_percent(const struct both_ways *b);
 
 /*
- * Set the rates in SUM, which has the messages of both records, this end's first, to those of the
- * time when both ran; 0 if they never did, or for less than one message.
+ * Set the rates in SUM, which has the messages of both records, this end's first, and no rates, to
+ * those of the time when both ran, unless they never did, or for less than one message.
  */
 void together_sum(const struct both_ways *b, const struct record *const rec[2], struct record *sum);
