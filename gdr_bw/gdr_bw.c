@@ -142,7 +142,7 @@ static void note_interrupted(const struct gdr *g)
 		if (g->result[i].windows > most)
 			most = g->result[i].windows;
 	}
-	if (!measure_interrupted(g->ms))
+	if (!g->ms->link->interrupted)
 		return;
 	if (most > planned)
 		report_note(g->ms->report,
@@ -190,7 +190,7 @@ static int schedule(struct measure *ms)
 	note_interrupted(g);
 	ms->measured |= g->verdict.code != VERDICT_NOT_MEASURED;
 	/* Interrupted before there was a verdict: the run has no result. */
-	if (!rc && g->verdict.code == VERDICT_NOT_MEASURED && measure_interrupted(ms))
+	if (!rc && g->verdict.code == VERDICT_NOT_MEASURED && ms->link->interrupted)
 		return measure_unfinished(ms, PHASE_MEASURE);
 	return rc;
 }

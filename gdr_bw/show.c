@@ -197,7 +197,7 @@ static void show_verdicts(const json_t *verdicts, FILE *out)
 static bool is_last(const struct gdr *g, const struct sweep_axis *gpus)
 {
 	return g->ms->options->local.gpu.at == gpus->value[gpus->count - 1] ||
-	       measure_interrupted(g->ms) || fault_is(g->ms->fault);
+	       g->ms->link->interrupted || fault_is(g->ms->fault);
 }
 
 /* Add this verdict to those of the GPUs before. Returns whether none of these is as bad. */

@@ -53,7 +53,7 @@ int gdr_warm_up(struct gdr *g)
 {
 	struct record rec;
 
-	for (unsigned i = 0; i < g->results && !measure_interrupted(g->ms); i++)
+	for (unsigned i = 0; i < g->results && !g->ms->link->interrupted; i++)
 		if (gdr_verify(g, &g->result[i]) || run_window(g, &g->result[i], true, &rec))
 			return -1;
 	return 0;
@@ -129,13 +129,13 @@ static int run_turns_until(struct gdr *g, const struct ratios *all, unsigned las
 	for (unsigned i = 0; i < g->results; i++)
 		if (!all || ratio_is_open(all, &g->result[i]))
 			cell[count++] = &g->result[i];
-	while (g->turns < last && !measure_interrupted(g->ms)) {
+	while (g->turns < last && !g->ms->link->interrupted) {
 		unsigned turn = g->turns++;
 
 		for (unsigned i = 0; i < g->results; i++)
 			g->result[i].turns = g->turns;
 		gdr_turn_order(order, count, turn);
-		for (unsigned i = 0; i < count && !measure_interrupted(g->ms); i++)
+		for (unsigned i = 0; i < count && !g->ms->link->interrupted; i++)
 			if (measure_one_window(g, cell[order[i]], turn))
 				return -1;
 	}
@@ -174,7 +174,7 @@ int gdr_turns(struct gdr *g)
 
 	if (run_turns_until(g, NULL, next))
 		return -1;
-	while (!measure_interrupted(g->ms)) {
+	while (!g->ms->link->interrupted) {
 		ratio_evaluate(&all, &g->attr);
 		next = ratio_next_look(&g->attr, g->turns);
 		if (!next || !ratio_is_open(&all, NULL))

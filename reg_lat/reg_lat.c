@@ -117,7 +117,7 @@ static int schedule(struct measure *ms)
 	r.access = worker_access(&ep->worker[0]) | IBV_ACCESS_LOCAL_WRITE |
 		   (ep->options->local.odp ? IBV_ACCESS_ON_DEMAND : 0);
 	for (r.bytes = plan_first_size(e);
-	     rc == 0 && r.bytes <= ep->largest_bytes && !measure_interrupted(ms); r.bytes *= 2)
+	     rc == 0 && r.bytes <= ep->largest_bytes && !ms->link->interrupted; r.bytes *= 2)
 		rc = calls_run(&r.calls, r.bytes);
 	return rc;
 }

@@ -18,7 +18,6 @@
 #include "cli/options.h"
 
 struct hca_port;
-struct operation_depth;
 struct rail; /* endpoint/rail.h */
 struct stop;
 struct test;

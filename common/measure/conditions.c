@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "endpoint/rail.h"
+#include "finding/thresholds.h"
 #include "measure/meter.h"
 #include "plan/test.h"
 #include "proto/snapshot.h"
 #include "verbs/transport.h"
-
-#define MOSTLY_FULL 0.5 /* of the time: then what is under way is what the queues hold */
 
 bool conditions_recorded(const struct measurement *meas)
 {
@@ -177,6 +176,7 @@ void evidence_measure(struct measurement *meas)
 		mine->completion_us += e.completion_us / workers;
 		mine->busy_share += e.busy_share / workers;
 	}
+	/* else what is under way is not what the queues hold */
 	if (!(mine->full_share >= MOSTLY_FULL))
 		mine->completion_us = NAN;
 }

@@ -182,12 +182,6 @@ void measure_set_point(struct measure *ms);
 /* At the end of the run: raise the verdict on its results, if it is bad. Returns 0 or -1. */
 int measure_verdict(struct measure *ms);
 
-/* True after a signal at either end: finish with the results so far. */
-static inline bool measure_interrupted(const struct measure *ms)
-{
-	return ms->link->interrupted;
-}
-
 /*
  * Client: after a signal in PHASE, before there was a result: raise the fault of the end that
  * received it. Returns -1.

@@ -5,11 +5,6 @@
 
 #include "proto/oob.h"
 
-struct bounds bounds_greeting(void)
-{
-	return (struct bounds){.bytes = OOB_GREETING_MAX, .values = 4096, .containers = 256};
-}
-
 /*
  * The largest messages: "qps" has up to five numbers for each QP, and a few values for each
  * thread; "done" has a record for each thread, and with -g an object for each QP.

@@ -20,7 +20,7 @@ struct bounds {
 #define BOUNDS_DEPTH 16
 
 /* Of the messages before the experiment is known: hello, welcome, busy. */
-struct bounds bounds_greeting(void);
+#define BOUNDS_GREETING ((struct bounds){OOB_GREETING_MAX, .values = 4096, .containers = 256})
 
 /* Of the messages of an experiment with this number of THREADS and QPS, of all devices. */
 struct bounds bounds_experiment(uint64_t threads, uint64_t qps);

@@ -41,7 +41,7 @@ void oob_adopt(struct oob *o, struct stop *stop, int fd)
 	socklen_t len = sizeof(sa);
 	int one = 1;
 
-	*o = (struct oob){.fd = fd, .stop = stop, .bounds = bounds_greeting()};
+	*o = (struct oob){.fd = fd, .stop = stop, .bounds = BOUNDS_GREETING};
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	getpeername(fd, (struct sockaddr *)&sa, &len);
 	oob_format_address(&sa, len, o->peer, sizeof(o->peer));
@@ -173,7 +173,6 @@ int oob_send(struct oob *o, json_t *message, uint64_t deadline_ns, struct fault 
 		rc = -1;
 	else
 		rc = 0;
-	o->sent += rc == 0;
 	json_memory_release(text);
 	json_decref(message);
 	return rc;

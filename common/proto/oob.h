@@ -42,7 +42,7 @@ struct oob {
 	} rate;
 	bool lost;               /* it failed, the peer closed it, or has no place for it */
 	unsigned unwaited;       /* messages received since this end last waited */
-	uint64_t sent, received; /* messages so far */
+	uint64_t received;       /* messages so far */
 	uint64_t until_ns;       /* the connection ends at this time; 0: never */
 	uint64_t allowed_ns;     /* the length of that limit, for the fault */
 };
