@@ -185,8 +185,7 @@ void conditions_describe(const struct measurement *meas, json_t *m)
 {
 	enum result_end me = measurement_end(meas, true);
 
-	if (evidence_is_known(&meas->evidence[me]))
-		json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
+	json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
 	if (conditions_recorded(meas))
 		json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
 }

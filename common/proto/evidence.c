@@ -21,12 +21,6 @@ struct evidence evidence_unknown(void)
 	return (struct evidence){NAN, NAN, NAN, NAN, NAN};
 }
 
-bool evidence_is_known(const struct evidence *e)
-{
-	return !isnan(e->full_share) || !isnan(e->schedule_share) || !isnan(e->alone_us) ||
-	       !isnan(e->completion_us) || !isnan(e->busy_share);
-}
-
 json_t *evidence_to_json(const struct evidence *e)
 {
 	return fields_write(&table, e, json_object());

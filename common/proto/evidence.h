@@ -7,7 +7,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "base/fault.h"
 
@@ -19,9 +18,8 @@ struct evidence {
 	double busy_share;    /* of a receiver's time in which a poll found completions at once */
 };
 
-/* All values unknown; and false if E is so. */
+/* All values unknown. */
 struct evidence evidence_unknown(void);
-bool evidence_is_known(const struct evidence *e);
 
 json_t *evidence_to_json(const struct evidence *e);
 

@@ -107,13 +107,12 @@ json_t *json_result(const struct result *result)
 			json_object_set_new(ends, result_end_name(row->by), json_row(row));
 	}
 	for (int end = 0; end < 2; end++) {
-		const struct evidence *seen = result->evidence ? &result->evidence[end] : NULL;
-		const struct port_snapshot *at = result->snapshot ? &result->snapshot[end] : NULL;
+		const char *name = result_end_name(end);
 
-		if (seen && evidence_is_known(seen))
-			json_object_set_new(evidence, result_end_name(end), evidence_to_json(seen));
-		if (at && at->ports)
-			json_object_set_new(snapshots, result_end_name(end), snapshot_to_json(at));
+		if (result->evidence)
+			add_members(evidence, name, evidence_to_json(&result->evidence[end]), 1);
+		if (result->snapshot)
+			add_members(snapshots, name, snapshot_to_json(&result->snapshot[end]), 1);
 	}
 	if (result->receivers)
 		json_object_set(to, "receivers", result->receivers);
