@@ -28,7 +28,7 @@ int endpoint_iwarp_check(struct endpoint *ep)
 		return 0;
 	fault_phase(ep->fault, PHASE_DEVICE);
 	if (operation_check_iwarp(&ep->test->operation, e, p->device, ep->options->local.ipv6,
-				  ep->fault))
+				  false, ep->fault))
 		return -1;
 	e->rdma_cm = 1;
 	return 0;

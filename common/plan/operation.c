@@ -157,26 +157,15 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 	return fault_fix(f, "%s", fix);
 }
 
-/* The features that iWARP does not have, with cause and fix. */
-struct missing {
-	bool asked;
-	const char *option, *cause, *fix;
-};
-
-static int refuse_operation(const char *device, const struct missing *m, struct fault *f)
-{
-	fault_raise(f, FAULT_UNAVAILABLE, 0, "%s is not supported on %s, which is iWARP", m->option,
-		    device);
-	fault_cause(f, "%s", m->cause);
-	return fault_fix(f, "%s", m->fix);
-}
-
-int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const char *device, bool ipv6, struct fault *f)
+int operation_check_iwarp(const struct operation *o, const struct experiment *e, const char *device,
+			  bool ipv6, bool immediate, struct fault *f)
 {
 	const struct transport *over = experiment_transport(e);
 	char connection[24];
-	const struct missing all[] = {
+	const struct {
+		bool asked;
+		const char *option, *cause, *fix;
+	} all[] = {
 		{operation_is_atomic(o), o->name, "iWARP has no atomic operations",
 		 "name a RoCE or InfiniBand device with -d on both ends"},
 		{!over->reliable, connection, "iWARP has only reliable connections", "omit -c"},
@@ -186,26 +175,22 @@ int operation_check_iwarp(const struct operation *o, const struct experiment *e,
 		 "omit it"},
 		{ipv6, "--ipv6", "An iWARP GID is a MAC address, neither IPv4 nor IPv6",
 		 "omit it, and name the server by its IPv6 address"},
+		{immediate, "write_lat with GPU memory",
+		 "The CPU cannot poll GPU memory, and an iWARP WRITE carries no immediate data to "
+		 "announce it",
+		 "use send_lat, or host memory on both ends"},
 	};
 
 	snprintf(connection, sizeof(connection), "-c/--connection %s", over->name);
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].asked)
-			return refuse_operation(device, &all[i], f);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!all[i].asked)
+			continue;
+		fault_raise(f, FAULT_UNAVAILABLE, 0, "%s is not supported on %s, which is iWARP",
+			    all[i].option, device);
+		fault_cause(f, "%s", all[i].cause);
+		return fault_fix(f, "%s", all[i].fix);
+	}
 	return 0;
-}
-
-int operation_check_iwarp_memory(const char *device, struct fault *f)
-{
-	const struct missing m = {
-		true,
-		"write_lat with GPU memory",
-		"The CPU cannot poll GPU memory, and an iWARP WRITE carries no immediate data to "
-		"announce it",
-		"use send_lat, or host memory on both ends",
-	};
-
-	return refuse_operation(device, &m, f);
 }
 
 int operation_check_device(const struct operation *o, const struct hca_port *p, bool sends,

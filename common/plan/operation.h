@@ -85,16 +85,10 @@ int operation_check_fabric(const struct experiment *e, const struct hca_port *p,
 
 /*
  * The same on an iWARP DEVICE: only RC, connected by rdma_cm, without immediates and atomics. IPV6:
- * --ipv6 was given.
+ * --ipv6 was given. IMMEDIATE: a ping-pong of WRITEs needs immediates, as it is of GPU memory.
  */
-int operation_check_iwarp(const struct operation *o, const struct experiment *e,
-			  const char *device, bool ipv6, struct fault *f);
-
-/*
- * Raise the fault that a ping-pong of WRITEs into GPU memory needs immediates, which iWARP does not
- * have.
- */
-int operation_check_iwarp_memory(const char *device, struct fault *f);
+int operation_check_iwarp(const struct operation *o, const struct experiment *e, const char *device,
+			  bool ipv6, bool immediate, struct fault *f);
 
 /* Check that P's device supports the operation at an end that SENDS requests, ANSWERS them, or both. */
 int operation_check_device(const struct operation *o, const struct hca_port *p, bool sends,

@@ -100,6 +100,7 @@ int handshake_read_timeout(struct link *l, const json_t *m)
  */
 static int read_memory(struct endpoint *ep, const json_t *m)
 {
+	const struct hca_port *iwarp = endpoint_iwarp(ep);
 	bool theirs, unordered = !experiment_transport(&ep->options->experiment)->ordered;
 
 	if (message_flag(m, "gpu_memory", &theirs, ep->fault))
@@ -108,8 +109,9 @@ static int read_memory(struct endpoint *ep, const json_t *m)
 	ep->immediate = ep->test->lead_immediate &&
 			(ep->options->experiment.write_with_imm ||
 			 (ep->test->latency && (unordered || ep->gpu_memory || theirs)));
-	if (ep->immediate && endpoint_iwarp(ep))
-		return operation_check_iwarp_memory(endpoint_iwarp(ep)->device, ep->fault);
+	if (iwarp && operation_check_iwarp(&ep->test->operation, &ep->options->experiment,
+					   iwarp->device, false, ep->immediate, ep->fault))
+		return -1;
 	return operation_check_events(ep->test, &ep->options->experiment, ep->immediate, ep->fault);
 }
 

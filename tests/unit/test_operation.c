@@ -193,9 +193,10 @@ static void what_a_device_cannot_do(void **state)
 	assert_true(can(&reads, &p, true, true) && !can(&writes, &p, true, true));
 	p.efa.device_caps = EFA_WRITE;
 	assert_true(can(&writes, &p, true, true) && !can(&reads, &p, true, true));
-	assert_int_equal(operation_check_iwarp(&reads, &e, "siw0", false, &f), 0);
-	assert_int_equal(operation_check_iwarp(&atomics, &e, "siw0", false, &f), -1);
+	assert_int_equal(operation_check_iwarp(&reads, &e, "siw0", false, false, &f), 0);
+	assert_int_equal(operation_check_iwarp(&atomics, &e, "siw0", false, false, &f), -1);
 	assert_int_equal(f.code, FAULT_UNAVAILABLE);
+	assert_int_equal(operation_check_iwarp(&writes, &e, "siw0", false, true, &f), -1);
 }
 
 static void what_a_fabric_has(void **state)
