@@ -23,7 +23,7 @@ static const struct field ask_rows[] = {
 	ROW(message_bytes, FIELD_REQUIRED),
 	ROW(target, FIELD_REQUIRED, .max = INT64_MAX / 65536),
 	ROW(warmup, FIELD_ALWAYS),
-	ROW(duration_ns),
+	ROW(duration_ns, .max = OPTIONS_TIME_MAX_NS),
 	ROW(reverse),
 	ROW(kind),
 	ROW(cpu_util),
@@ -123,9 +123,7 @@ static int read_request(const json_t *m, struct measure *ms, struct round_attr *
 	unsigned kinds = ep->own_schedule ? ep->test->kinds : 0;
 	struct fault *f = ep->fault;
 
-	if (fields_read(&ask_table, attr, m, f) ||
-	    message_has(m, "duration_ns", attr->duration_ns <= options_find("duration")->max, f) ||
-	    message_has(m, "kind", attr->kind <= kinds, f) ||
+	if (fields_read(&ask_table, attr, m, f) || message_has(m, "kind", attr->kind <= kinds, f) ||
 	    message_has(m, "at", attr->at < ep->sizes, f) ||
 	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))
 		return -1;

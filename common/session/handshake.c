@@ -350,8 +350,7 @@ static int read_qps(struct endpoint *ep, const json_t *m)
 				     &ep->worker[i].theirs, ep->fault))
 			return -1;
 	for (unsigned i = 0; i < ep->rails; i++)
-		if (message_has(m, "ends", json_is_object(json_array_get(ends, i)), ep->fault) ||
-		    end_from_json(&ep->rail[i].theirs, json_array_get(ends, i), ep->fault))
+		if (end_from_json(&ep->rail[i].theirs, json_array_get(ends, i), ep->fault))
 			return -1;
 	return 0;
 }
