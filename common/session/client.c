@@ -101,7 +101,7 @@ static void plan_sizes(struct session *s)
 		if (alone || ep->sizes == SWEEP_VALUES_MAX ||
 		    p->point + ep->sizes >= sweep_points(&p->options.sweep))
 			return;
-		e = command_line_experiment(p, p->point + ep->sizes);
+		e = command_line_options(p, p->point + ep->sizes).experiment;
 	} while (experiment_same_qps(first, &e) && e.size_bytes <= PLAN_SWEEP_LAST);
 }
 

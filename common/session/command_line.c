@@ -125,14 +125,14 @@ static int check_loss(const struct program *p, struct fault *f)
 				     : "add --write_with_imm, or use send_bw");
 }
 
-struct experiment command_line_experiment(const struct program *p, unsigned point)
+struct options command_line_options(const struct program *p, unsigned point)
 {
 	struct options o = p->asked;
 
 	sweep_set(&o, point);
 	if (!p->test->latency && !p->test->kinds && !options_given(&o, "tx-depth"))
 		o.experiment.tx_depth = plan_default_depth(&o.experiment);
-	return o.experiment;
+	return o;
 }
 
 int command_line_point(struct program *p, unsigned point)
@@ -140,10 +140,8 @@ int command_line_point(struct program *p, unsigned point)
 	struct options *o = &p->options;
 	char at[sizeof(p->fault.at)];
 
-	*o = p->asked;
+	*o = command_line_options(p, point);
 	p->point = point;
-	sweep_set(o, point);
-	o->experiment = command_line_experiment(p, point);
 	if (plan_check(&o->experiment, &p->fault) == 0 &&
 	    operation_check(p->test, &o->experiment, &p->fault) == 0 &&
 	    check_loss(p, &p->fault) == 0)

@@ -128,12 +128,12 @@ int session_server(struct session *s);
 int listen_open(struct session *s);
 
 /*
- * command_line.c: read the command line, and set P's options, gates and repeat; the experiment at
- * POINT of its sweep; set P's options to that; note options without effect in tests, runs and on
+ * command_line.c: read the command line, and set P's options, gates and repeat; the options at
+ * POINT of its sweep; set P's options to these; note options without effect in tests, runs and on
  * devices of TRAITS; all that are known before one is open.
  */
 int command_line_read(struct program *p);
-struct experiment command_line_experiment(const struct program *p, unsigned point);
+struct options command_line_options(const struct program *p, unsigned point);
 int command_line_point(struct program *p, unsigned point);
 void command_line_ignored(const struct program *p, unsigned traits);
 void command_line_notes(const struct program *p);
