@@ -88,10 +88,10 @@ int report_open(struct report *r, const struct report_about *about, struct fault
 	return o->csv ? csv_open(r, f) : 0;
 }
 
-void report_serve(struct report *r, const struct report_about *about)
+void report_serve(struct report *r, const struct test *test)
 {
-	r->header_done &= r->about.test == about->test;
-	r->about = *about;
+	r->header_done &= r->about.test == test;
+	r->about.test = test;
 }
 
 /* On a terminal: what to type on the other host, from the ADDRESS "[::]:18515" of this server. */

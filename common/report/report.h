@@ -66,10 +66,10 @@ struct report {
 int report_open(struct report *r, const struct report_about *about, struct fault *f);
 
 /*
- * A server: it listens at ADDRESS; its next run may be of another test.
+ * A server: it listens at ADDRESS; its next run is of TEST, perhaps another one.
  */
 void report_listening(struct report *r, const char *address);
-void report_serve(struct report *r, const struct report_about *about);
+void report_serve(struct report *r, const struct test *test);
 
 /*
  * Print a line on stderr (printf): a note is an explanation, a warning is printed with --quiet,

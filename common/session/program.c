@@ -21,7 +21,13 @@
 
 static int run_session(struct program *p, struct session *s)
 {
-	struct report_about about = session_about(p);
+	const struct report_about about = {
+		.program = p->name,
+		.test = p->test,
+		.server = p->server,
+		.options = &p->options,
+		.streams = &p->streams,
+	};
 
 	if (stop_init(&p->stop, &p->fault))
 		return -1;

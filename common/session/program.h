@@ -105,12 +105,6 @@ int session_prove(struct session *s);
 /* Server: measure this end's adapter with itself for a client with --prove, and answer. */
 int session_answer_loopback(struct session *s);
 
-/* What the report has to know about P and its test. */
-struct report_about session_about(struct program *p);
-
-/* Server: the client wants the test of O, so S is of that. */
-void session_serve(struct session *s, const struct offer *o);
-
 /* In the program's fault: set which end the peer is that reported it. */
 void session_name_reporter(struct session *s);
 

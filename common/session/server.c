@@ -26,7 +26,10 @@ static int adopt_client(struct session *s, const json_t *m)
 	}
 	if (hello_read(o, m, h, &p->fault))
 		return -1;
-	session_serve(s, o);
+	p->test = s->ep.test = s->ms.test = o->test;
+	p->asked = p->options = o->asked;
+	p->repeat.latency = o->test->latency;
+	report_serve(&p->report, o->test);
 	p->report.trial = h->trial;
 	hello_read_given(&p->options, m);
 	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))

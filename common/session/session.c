@@ -92,29 +92,6 @@ void session_unmake(struct session *s)
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
-struct report_about session_about(struct program *p)
-{
-	return (struct report_about){
-		.program = p->name,
-		.test = p->test,
-		.server = p->server,
-		.options = &p->options,
-		.streams = &p->streams,
-	};
-}
-
-void session_serve(struct session *s, const struct offer *o)
-{
-	struct program *p = s->program;
-	struct report_about about;
-
-	p->test = s->ep.test = s->ms.test = o->test;
-	p->asked = p->options = o->asked;
-	p->repeat.latency = o->test->latency;
-	about = session_about(p);
-	report_serve(&p->report, &about);
-}
-
 void session_name_reporter(struct session *s)
 {
 	struct fault *f = s->link.fault;
