@@ -64,19 +64,6 @@ uint64_t results_copies(const struct meter *t)
 	return endpoint_leads(t->ep) ? experiment_copies(&t->ep->options->experiment) : 1;
 }
 
-/* Add T's messages to REC. */
-static void add_messages(const struct meter *t, struct record *rec)
-{
-	const struct round_result *r = &t->round.result;
-
-	uint64_t copies = results_copies(t);
-
-	rec->qps += t->worker->qps.count;
-	rec->messages += copies * r->messages;
-	rec->timed_messages += copies * r->timed_messages;
-	rec->lost += r->lost + (t->round.arrivals ? 0 : t->lost);
-}
-
 /*
  * Set the rates of REC, whose messages took from SPAN's start to its end. Returns false if nothing
  * was timed.
@@ -113,8 +100,18 @@ static void set_pace(const struct meter *t, struct record *rec)
 	rec->late_max_us = clock_ticks_to_ns(t->ep->clock, (double)p->latest_ticks) / 1e3;
 }
 
-void results_add_pace(struct record *sum, const struct record *by)
+void results_add(struct record *sum, const struct record *by)
 {
+	sum->message_bytes = by->message_bytes;
+	sum->run = by->run;
+	sum->copies = by->copies;
+	sum->qps += by->qps;
+	sum->messages += by->messages;
+	sum->timed_messages += by->timed_messages;
+	sum->lost += by->lost;
+	sum->sent_gbps += by->sent_gbps;
+	sum->interrupted |= by->interrupted;
+	quality_add(&sum->quality, &by->quality);
 	sum->rate_limit_gbps += by->rate_limit_gbps;
 	sum->late_messages += by->late_messages;
 	if (by->late_max_us > sum->late_max_us)
@@ -172,10 +169,14 @@ static struct plus_minus confidence_of_group(const struct meter *all, const stru
 /* Compute T's record. */
 static void measure_worker(struct meter *t, struct record *rec)
 {
-	const uint64_t span[2] = {t->round.result.start_ticks, t->round.result.end_ticks};
+	const struct round_result *r = &t->round.result;
+	const uint64_t span[2] = {r->start_ticks, r->end_ticks}, copies = results_copies(t);
 	bool latency = t->ep->test->latency;
 
-	add_messages(t, rec);
+	rec->qps = t->worker->qps.count;
+	rec->messages = copies * r->messages;
+	rec->timed_messages = copies * r->timed_messages;
+	rec->lost = r->lost + (t->round.arrivals ? 0 : t->lost);
 	if (!set_rates(t->ep, span, rec))
 		return;
 	if (latency && t->hist)
@@ -216,8 +217,6 @@ static void add_workers(const struct meter *all, struct found *found)
 	const struct endpoint *ep = all->ep;
 	uint64_t run_ticks = 0; /* of all */
 
-	for (unsigned i = 0; i < ep->workers; i++)
-		results_add_pace(&found->record, &found->workers[i]);
 	if (ep->test->latency && !all->hist)
 		return;
 	found->record.plus_minus = confidence_of_group(all, found->workers, 0, 1);
@@ -241,21 +240,21 @@ static void measure_all(struct measurement *meas)
 	struct meter *all = meas->ms->meter;
 	struct found *found = &meas->mine;
 	uint64_t span[2];
-
-	clock_calibrate(meas->ms->clock);
-	found->record = (struct record){
+	const struct record empty = {
 		.message_bytes = meas->attr.message_bytes,
 		.run = meas->attr.run,
 		.copies = meas->ms->options->experiment.mcg,
 		.interrupted = meas->ms->link->interrupted,
 		.quality = quality_unknown(),
 	};
+
+	clock_calibrate(meas->ms->clock);
+	found->record = empty;
 	for (unsigned i = 0; i < all->ep->workers; i++) {
-		found->workers[i] = found->record;
+		found->workers[i] = empty;
 		measure_worker(&all[i], &found->workers[i]);
+		results_add(&found->record, &found->workers[i]);
 	}
-	for (unsigned i = 0; i < all->ep->workers; i++)
-		add_messages(&all[i], &found->record);
 	/* The follower of a ping-pong has no clock of its own. */
 	found->measured = meter_span(all, 0, 1, span) && set_rates(all->ep, span, &found->record) &&
 			  !meas->attr.warmup && (!all->ep->test->latency || all->hist);

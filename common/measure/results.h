@@ -20,8 +20,11 @@ void results_blame_clock(const struct measurement *meas);
 void results_set_latency(const struct endpoint *ep, const struct hist *h, uint64_t run_ticks,
 			 struct record *rec);
 
-/* Add the schedule of BY, which ran at the same time, to SUM's: limits and late messages add up. */
-void results_add_pace(struct record *sum, const struct record *by);
+/*
+ * Add BY to SUM, of records measured at the same time. Not what belongs to one end alone, or needs
+ * the samples of all, as percentiles do; nor rates, which are of a time that all share.
+ */
+void results_add(struct record *sum, const struct record *by);
 
 /* Set the CPU use and the conditions in the records. MESSAGES is the number of all QPs. */
 void results_set_usage(struct measurement *meas, uint64_t messages);

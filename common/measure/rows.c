@@ -54,24 +54,6 @@ static double *samples_us(const struct meter *all)
 	return to;
 }
 
-/*
- * Add BY to SUM, of records measured at the same time. Not what belongs to one end alone, or needs
- * the samples of all, as percentiles do; nor rates, which are of a time that all share.
- */
-static void add_record(struct record *sum, const struct record *by)
-{
-	sum->message_bytes = by->message_bytes;
-	sum->run = by->run;
-	sum->copies = by->copies;
-	sum->qps = by->qps;
-	sum->messages += by->messages;
-	sum->lost += by->lost;
-	sum->sent_gbps += by->sent_gbps;
-	sum->interrupted |= by->interrupted;
-	results_add_pace(sum, by);
-	quality_add(&sum->quality, &by->quality);
-}
-
 /* The rows, and what they point to. */
 struct rows {
 	struct result_row *row;
@@ -101,11 +83,10 @@ static struct record sum_device(const struct endpoint *ep, const struct found *f
 
 		if (!(of->messages_per_s > 0))
 			continue;
-		add_record(&sum, of);
-		sum.timed_messages += of->timed_messages;
+		results_add(&sum, of);
 		seconds = of->seconds > seconds ? of->seconds : seconds;
 	}
-	sum.qps *= ep->workers / ep->rails;
+	sum.qps = found->record.qps / ep->rails;
 	if (seconds > 0)
 		record_set_rates(&sum, seconds);
 	if (ep->test->latency)
@@ -176,8 +157,9 @@ static void choose_both(struct rows *to, const struct measurement *meas,
 	/* In perftest's format the directions have tables of their own. */
 	bool apart = o->both_rows && o->format != FORMAT_PERFTEST;
 
-	add_record(both, rec[0]);
-	add_record(both, rec[1]);
+	results_add(both, rec[0]);
+	results_add(both, rec[1]);
+	both->qps = rec[0]->qps;
 	together_sum(&meas->both, rec, both);
 	result->main = add_row(to, both, RESULT_BOTH, RESULT_BOTH_WAYS);
 	result->shown[0] = apart ? end[RESULT_CLIENT] : result->main;

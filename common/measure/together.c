@@ -152,6 +152,7 @@ void together_sum(const struct both_ways *b, const struct record *const rec[2], 
 {
 	double messages = 0, from_ns;
 
+	sum->timed_messages = 0;
 	if (!has_rate(b))
 		return;
 	for (int i = 0; i < 2; i++)
