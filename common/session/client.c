@@ -154,46 +154,6 @@ static int greet_server(struct queue *q)
 	return rc;
 }
 
-/* Make and measure an experiment that the server has welcomed, in all its sizes. */
-static int client_experiment(struct session *s)
-{
-	struct program *p = s->program;
-
-	if (handshake_connect(&s->ms))
-		return -1;
-	session_show_ends(&s->ms);
-	if (p->test->schedule ? p->test->schedule(&s->ms) : measure_sizes(&s->ms))
-		return -1;
-	p->point += s->ep.sizes;
-	return 0;
-}
-
-/* Agree on the next experiment of the sweep. */
-static int next_point(struct session *s)
-{
-	struct program *p = s->program;
-
-	session_unmake(s);
-	if (command_line_point(p, p->point))
-		return -1;
-	plan_sizes(s);
-	return session_agree(s);
-}
-
-/* All experiments that the command line asks for, from the first, which is agreed on. */
-static int client_experiments(struct session *s)
-{
-	struct program *p = s->program;
-
-	while (client_experiment(s) == 0) {
-		if (p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
-			return p->options.output.prove_s ? session_prove(s) : session_leave(s);
-		if (next_point(s))
-			return -1;
-	}
-	return -1;
-}
-
 /* Connect until a server has welcomed the first experiment, or --connect-timeout expires. */
 static int find_server(struct session *s)
 {
@@ -222,17 +182,34 @@ static int find_server(struct session *s)
 	return rc;
 }
 
-/* All experiments of a test that has no peer. */
-static int experiments_alone(struct session *s)
+/* Make and measure an experiment in all its sizes: one that the server has welcomed, or ALONE. */
+static int run_experiment(struct session *s, bool alone)
+{
+	const struct test *t = s->program->test;
+
+	if (alone ? endpoint_gpu_find(&s->ep) || endpoint_open(&s->ep) : handshake_connect(&s->ms))
+		return -1;
+	if (!alone)
+		session_show_ends(&s->ms);
+	return t->schedule ? t->schedule(&s->ms) : measure_sizes(&s->ms);
+}
+
+/* All experiments that the command line asks for, from the first, which is agreed on, or ALONE. */
+static int run_experiments(struct session *s, bool alone)
 {
 	struct program *p = s->program;
 
-	while (endpoint_gpu_find(&s->ep) == 0 && endpoint_open(&s->ep) == 0 &&
-	       p->test->schedule(&s->ms) == 0) {
-		if (++p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
-			return 0;
+	while (run_experiment(s, alone) == 0) {
+		p->point += s->ep.sizes;
+		if (p->point >= sweep_points(&p->options.sweep) || s->link.interrupted)
+			return alone                       ? 0
+			       : p->options.output.prove_s ? session_prove(s)
+							   : session_leave(s);
 		session_unmake(s);
 		if (command_line_point(p, p->point))
+			return -1;
+		plan_sizes(s);
+		if (!alone && session_agree(s))
 			return -1;
 	}
 	return -1;
@@ -240,14 +217,11 @@ static int experiments_alone(struct session *s)
 
 int session_client(struct session *s)
 {
-	struct program *p = s->program;
+	bool alone = s->program->test->calls & TRAIT_REGISTERS;
 	int rc;
 
 	plan_sizes(s);
-	if (p->test->calls & TRAIT_REGISTERS)
-		rc = experiments_alone(s);
-	else if ((rc = find_server(s)) == 0)
-		rc = client_experiments(s);
+	rc = !alone && find_server(s) ? -1 : run_experiments(s, alone);
 	measure_set_point(&s->ms);
 	if (rc)
 		return -1;
