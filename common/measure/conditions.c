@@ -11,11 +11,6 @@
 #include "proto/snapshot.h"
 #include "verbs/transport.h"
 
-bool conditions_recorded(const struct measurement *meas)
-{
-	return !meas->attr.warmup && !meas->attr.kind;
-}
-
 _Static_assert(PORT_EVENTS_PORTS == EXPERIMENT_DEVICES_MAX, "a port of each device");
 
 /* S becomes what happened at this end's ports. This may wait for a driver for some 10 ms. */
@@ -32,7 +27,7 @@ void conditions_start(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 
-	if (!conditions_recorded(meas))
+	if (!round_is_timed(&meas->attr))
 		return;
 	for (unsigned i = 0; i < ms->ep->rails; i++)
 		port_events_start(&ms->ep->rail[i].events);
@@ -43,7 +38,7 @@ void conditions_start(struct measurement *meas)
 
 void conditions_stop(struct measurement *meas)
 {
-	if (!conditions_recorded(meas))
+	if (!round_is_timed(&meas->attr))
 		return;
 	steal_stop(meas->ms->steal);
 	meas->stops = cgroup_stops(&meas->stops);
@@ -119,7 +114,7 @@ void conditions_measure(struct measurement *meas, uint64_t messages)
 	unsigned mtu = ms->ep->rail[0].route.mtu_bytes ? ms->ep->rail[0].route.mtu_bytes : 1;
 	uint64_t packets = messages * ((meas->attr.message_bytes + mtu - 1) / mtu);
 
-	if (!conditions_recorded(meas))
+	if (!round_is_timed(&meas->attr))
 		return;
 	*q = quality_unknown();
 	for (unsigned i = 0; i < ms->ep->workers; i++) {
@@ -186,7 +181,7 @@ void conditions_describe(const struct measurement *meas, json_t *m)
 	enum result_end me = measurement_end(meas, true);
 
 	json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
-	if (conditions_recorded(meas))
+	if (round_is_timed(&meas->attr))
 		json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
 }
 

@@ -281,7 +281,7 @@ json_t *results_message(struct measurement *meas, const char *type)
 	conditions_describe(meas, m);
 	if (meas->attr.both && mine->measured)
 		together_describe(&meas->both, all, m);
-	if (row || conditions_recorded(meas))
+	if (row || round_is_timed(&meas->attr))
 		json_object_set_new(m, "record", record_to_json(row ? &mine->record : &none));
 	if (mine->measured && all->ep->workers > 1)
 		describe_parts(all->ep, mine, m);

@@ -115,6 +115,12 @@ struct round_attr {
 	bool cpu_util; /* an end has --cpu_util: this end's record gets its CPU use */
 };
 
+/* It is measured: neither a warm-up nor a round of a program's own kind. */
+static inline bool round_is_timed(const struct round_attr *attr)
+{
+	return !attr->warmup && !attr->kind;
+}
+
 /* What one end found in a round. */
 struct found {
 	bool measured;          /* it has a record, not only of conditions; so has each worker */

@@ -110,7 +110,7 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 	struct measure *ms = meas->ms;
 	const struct round_attr *attr = &meas->attr;
 	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
-	bool shown = !attr->warmup && !attr->kind && !passive;
+	bool shown = round_is_timed(attr) && !passive;
 	bool endless = attr->target == ROUND_ENDLESS;
 
 	meas->messages_expected =
@@ -248,7 +248,8 @@ static int find_results(struct measurement *meas)
 	loss_count(ms, w->done);
 	if (!known)
 		results_measure(meas);
-	results_blame_clock(meas);
+	if (fault_is(&meas->clock_fault) && !fault_is(ms->fault))
+		*ms->fault = meas->clock_fault;
 	mine->interrupted = ms->link->interrupted;
 	if (!fault_is(ms->fault))
 		fault_phase(ms->fault, PHASE_RESULTS);

@@ -82,7 +82,7 @@ static void prepare_worker(struct meter *t, struct measurement *meas)
 	const struct round_attr *attr = &meas->attr;
 	const struct transport *over = t->worker->qps.transport;
 	uint64_t bytes = attr->message_bytes;
-	bool timed = !attr->warmup && !attr->kind;
+	bool timed = round_is_timed(attr);
 	const struct plan_round plan = round_plan(t, bytes, timed);
 	struct round *r = &t->round;
 
@@ -162,8 +162,8 @@ int round_prepare(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
 	uint64_t target = meas->attr.target;
-	const struct plan_round plan = round_plan(ms->meter, meas->attr.message_bytes,
-						  !meas->attr.warmup && !meas->attr.kind);
+	const struct plan_round plan =
+		round_plan(ms->meter, meas->attr.message_bytes, round_is_timed(&meas->attr));
 	/*
 	 * If the transport may lose messages, the answering end cannot know which answer is the
 	 * last one: it answers until the watch stops it.

@@ -278,12 +278,6 @@ void results_measure(struct measurement *meas)
 		worst_to_record(&meas->worst, ms->test->latency, &meas->mine.record);
 }
 
-void results_blame_clock(const struct measurement *meas)
-{
-	if (fault_is(&meas->clock_fault) && !fault_is(meas->ms->fault))
-		*meas->ms->fault = meas->clock_fault;
-}
-
 /* Set the CPU use in REC. MESSAGES are those that the process sent or received meanwhile. */
 static void set_usage(const struct usage *u, uint64_t messages, struct record *rec)
 {

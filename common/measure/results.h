@@ -9,9 +9,8 @@
 
 struct hist;
 
-/* Compute it. If the clock was not steady, meas->clock_fault says why; and raise that. */
+/* Compute it. If the clock was not steady, meas->clock_fault says why. */
 void results_measure(struct measurement *meas);
-void results_blame_clock(const struct measurement *meas);
 
 /*
  * Fill REC from H, whose samples took RUN_TICKS: of several threads, the sum of their times; 0: no
@@ -46,7 +45,6 @@ int results_read(struct measurement *meas, const json_t *done);
  * the round is prepared and no loop runs at either end: both do so at once; stop when
  * all loops have ended. Both may take a while.
  */
-bool conditions_recorded(const struct measurement *meas);
 void conditions_start(struct measurement *meas);
 void conditions_stop(struct measurement *meas);
 

@@ -128,7 +128,7 @@ static int read_request(const json_t *m, struct measure *ms, struct round_attr *
 	    message_has(m, "run", attr->run <= options_find("repeat")->max, f))
 		return -1;
 	use_size(ms, attr->at);
-	attr->cpu_util |= ep->options->output.cpu_util && !attr->warmup && !attr->kind;
+	attr->cpu_util |= ep->options->output.cpu_util && round_is_timed(attr);
 	if (!is_planned(ep, attr->message_bytes))
 		return fault_raise(f, FAULT_PEER, 0,
 				   "the client requested messages of %llu bytes, which were not "
