@@ -280,14 +280,10 @@ int endpoint_find(struct endpoint *ep)
 
 	do {
 		const struct hca_port *port;
-		struct hca_attr wanted;
 		struct hca_list list;
 
 		text_next(&names, name, sizeof(name));
-		wanted = rail_wanted(ep, name[0] ? name : NULL);
-		if (hca_scan(&list, wanted.device, ep->fault))
-			return -1;
-		port = hca_choose(&list, &wanted, reason, sizeof(reason), ep->fault);
+		port = rail_choose(ep, name[0] ? name : NULL, &list, reason, sizeof(reason));
 		rc = port ? check_ports(ep, &list, port) : -1;
 		hca_list_free(&list);
 	} while (names && rc == 0);

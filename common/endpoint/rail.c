@@ -13,15 +13,19 @@
 #include "host/path.h"
 #include "host/virt.h"
 
-struct hca_attr rail_wanted(const struct endpoint *ep, const char *device)
+const struct hca_port *rail_choose(const struct endpoint *ep, const char *device,
+				   struct hca_list *list, char *reason, size_t size)
 {
 	const struct local_options *l = &ep->options->local;
-
-	return (struct hca_attr){
+	const struct hca_attr wanted = {
 		.device = device,
 		.port = l->ib_port == EXPERIMENT_AUTO ? 0 : (int)l->ib_port,
 		.local = ep->local.ss_family ? (const struct sockaddr *)&ep->local : NULL,
 	};
+
+	if (hca_scan(list, device, ep->fault))
+		return NULL;
+	return hca_choose(list, &wanted, reason, size, ep->fault);
 }
 
 /* Fill in the facts about the host and how this program was started. */
@@ -84,15 +88,11 @@ static int check_told(struct endpoint *ep, const struct rail *r)
 
 int rail_open(struct endpoint *ep, struct rail *r, const char *text)
 {
-	struct hca_attr wanted = rail_wanted(ep, text);
 	char chosen[sizeof(r->hca.chosen)];
 	struct hca_list list;
-	const struct hca_port *port;
+	const struct hca_port *port = rail_choose(ep, text, &list, chosen, sizeof(chosen));
 	int rc = -1;
 
-	if (hca_scan(&list, text, ep->fault))
-		return -1;
-	port = hca_choose(&list, &wanted, chosen, sizeof(chosen), ep->fault);
 	if (port) {
 		rc = hca_open(&r->hca, port, ep->fault);
 		memcpy(r->hca.chosen, chosen, sizeof(chosen));

@@ -30,8 +30,12 @@ static inline const struct end *rail_end(const struct rail *r, bool mine)
 	return mine ? &r->mine : &r->theirs;
 }
 
-/* rail.c: what is told of a port; choose and open the device that TEXT names (NULL: any). */
-struct hca_attr rail_wanted(const struct endpoint *ep, const char *device);
+/*
+ * rail.c: choose a port of the DEVICE (NULL: any), of LIST, which the caller frees, also if it is
+ * NULL, with the fault raised; and write why; choose and open the device that TEXT names.
+ */
+const struct hca_port *rail_choose(const struct endpoint *ep, const char *device,
+				   struct hca_list *list, char *reason, size_t size);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);
 void rail_release(struct rail *r);
 /* Raise that P has no GID at the index of -x. Returns -1. */
