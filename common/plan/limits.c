@@ -107,11 +107,6 @@ static int check_duration(const struct local_options *l, const struct experiment
 			    "use a shorter -D, or raise --max-duration", f);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-	return a < UINT64_MAX - 1 - b ? a + b : UINT64_MAX - 1;
-}
-
 /* The buffers, without what alignment and the device add: that is seen when they are made. */
 static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, uint64_t rails)
 {
@@ -120,8 +115,8 @@ static uint64_t buffer_bytes(const struct test *t, const struct experiment *e, u
 	uint64_t slice = size > e->footprint_bytes ? size : e->footprint_bytes;
 	uint64_t slices = (t->latency || e->bidirectional ? 2 : 1) * e->qps;
 
-	return times(times(e->verify ? plus(slice, plan_verify_room(e, size)) : slice, slices),
-		     workers);
+	slice += e->verify ? plan_verify_room(e, size) : 0;
+	return times(times(slice, slices), workers);
 }
 
 int limits_check(const struct local_options *l, const struct test *t, const struct experiment *e,

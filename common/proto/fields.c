@@ -116,8 +116,7 @@ char *json_line(json_t *d, size_t flags)
 
 static json_t *value_json(const struct field *row, const void *at)
 {
-	const char *word;
-	size_t length;
+	char word[64];
 
 	switch (row->kind) {
 	case FIELD_TEXT:
@@ -135,8 +134,7 @@ static json_t *value_json(const struct field *row, const void *at)
 	case FIELD_UNSIGNED:
 		if (!row->words)
 			break;
-		word = text_word_at(row->words, load_uint(at, row->size), &length);
-		return json_stringn(word, length);
+		return json_string(field_word(row, load_uint(at, row->size), word, sizeof(word)));
 	}
 	return json_integer((json_int_t)load_uint(at, row->size));
 }
