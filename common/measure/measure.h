@@ -103,8 +103,8 @@ struct both_ways {
 /* What the client requests for a round. */
 struct round_attr {
 	uint64_t message_bytes;
-	uint64_t target;      /* per QP, or ROUND_ENDLESS with -D */
-	uint64_t duration_ns; /* with ROUND_ENDLESS */
+	uint64_t target;      /* per QP; 0: none, as with -D */
+	uint64_t duration_ns; /* without a target; 0: none either, only a signal ends it */
 	uint64_t run;         /* number of the run of this size; 0: not repeated */
 	uint64_t within_ppm;  /* --until-stable, which such runs aim at */
 	unsigned at;          /* which size of the list it is; 0: the first, or there is none */

@@ -111,10 +111,9 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 	const struct round_attr *attr = &meas->attr;
 	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
 	bool shown = round_is_timed(attr) && !passive;
-	bool endless = attr->target == ROUND_ENDLESS;
+	bool endless = !attr->target;
 
-	meas->messages_expected =
-		endless ? 0 : attr->target * ms->options->experiment.qps * ms->ep->workers;
+	meas->messages_expected = attr->target * ms->options->experiment.qps * ms->ep->workers;
 	return (struct watch){
 		.oob = &ms->link->oob,
 		.stop = ms->link->stop,

@@ -161,7 +161,7 @@ static void clear_results(struct measurement *meas)
 int round_prepare(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
-	uint64_t target = meas->attr.target;
+	uint64_t target = meas->attr.target ? meas->attr.target : ROUND_ENDLESS;
 	const struct plan_round plan =
 		round_plan(ms->meter, meas->attr.message_bytes, round_is_timed(&meas->attr));
 	/*

@@ -68,17 +68,13 @@ static uint64_t last_size(const struct endpoint *ep)
 static int round_client(struct measurement *meas)
 {
 	struct measure *ms = meas->ms;
-	struct round_attr attr;
 	json_t *m;
 
 	fault_phase(ms->fault, meas->attr.warmup ? PHASE_WARM_UP : PHASE_MEASURE);
 	meas->attr.cpu_util = ms->options->output.cpu_util && !meas->attr.warmup;
 	if (round_prepare(meas))
 		return -1;
-	attr = meas->attr;
-	if (attr.target == ROUND_ENDLESS)
-		attr.target = 0;
-	m = fields_write(&ask_table, &attr, message_new("round"));
+	m = fields_write(&ask_table, &meas->attr, message_new("round"));
 	if (link_send(ms->link, m))
 		return -1;
 	conditions_start(meas); /* while the server does the same */
@@ -137,8 +133,6 @@ static int read_request(const json_t *m, struct measure *ms, struct round_attr *
 	/* QPs and memory fit only the direction that was agreed on. */
 	attr->both = !kinds && e->bidirectional;
 	attr->reverse = kinds ? attr->reverse : e->reversed;
-	if (!attr->target)
-		attr->target = ROUND_ENDLESS;
 	return 0;
 }
 
@@ -181,7 +175,7 @@ static struct measurement round_of_size(struct measure *ms, uint64_t size)
 		.ms = ms,
 		.attr.message_bytes = size,
 		.attr.at = ms->at,
-		.attr.target = experiment_endless(e) ? ROUND_ENDLESS : e->iters,
+		.attr.target = experiment_endless(e) ? 0 : e->iters,
 		.attr.duration_ns = e->run_infinitely ? 0 : e->duration_ns,
 		.attr.reverse = e->reversed,
 		.attr.both = e->bidirectional,
@@ -204,7 +198,7 @@ static int warm_up(struct measure *ms, uint64_t size)
 	const struct experiment *e = &ms->options->experiment;
 	struct measurement meas = round_of_size(ms, size), omitted = meas;
 
-	omitted.attr.target = ROUND_ENDLESS;
+	omitted.attr.target = 0;
 	omitted.attr.duration_ns = e->omit_ns;
 	meas.attr.target = plan_warmup(e, size, ms->test->latency);
 	meas.attr.duration_ns = 0;
@@ -311,8 +305,6 @@ int measure_window(struct measure *ms, const struct round_attr *attr, struct rec
 	const struct found *leader = attr->reverse ? &meas.theirs : &meas.mine;
 	int rc;
 
-	if (!attr->target)
-		meas.attr.target = ROUND_ENDLESS;
 	rc = round_client(&meas);
 	*rec = leader->measured ? leader->record : (struct record){0};
 	return rc;
