@@ -8,7 +8,7 @@
 #include "session/program.h"
 #include "verbs/transport.h"
 
-/* Nothing is made for an iteration yet. */
+/* Nothing is made for an iteration yet; what others have shown stays. */
 static void session_prepare(struct session *s)
 {
 	struct program *p = s->program;
@@ -35,6 +35,9 @@ static void session_prepare(struct session *s)
 		.steal = &p->steal,
 		.gates = &p->gates,
 		.repeat = &p->repeat,
+		.measured = s->ms.measured,
+		.verdict = s->ms.verdict,
+		.badness = s->ms.badness,
 	};
 	s->link.interrupted = false;
 	s->link.limit_ns = 0;
@@ -78,17 +81,12 @@ void session_release(struct session *s)
 void session_unmake(struct session *s)
 {
 	struct program *p = s->program;
-	struct measure old;
 
 	measure_set_point(&s->ms);
-	old = s->ms;
 	pool_release(&s->link.watcher);
 	release_all_made(s);
 	p->options = p->asked;
 	session_prepare(s);
-	s->ms.measured = old.measured;
-	s->ms.verdict = old.verdict;
-	s->ms.badness = old.badness;
 	oob_local_address(&s->link.oob, &s->ep.local);
 }
 
