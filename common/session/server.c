@@ -150,13 +150,6 @@ static int server_experiment(struct session *s, json_t **hello)
 	return rc;
 }
 
-/* The client has said its last: BYE. */
-static int answer_bye(struct session *s)
-{
-	listener_over(&s->program->listener);
-	return link_send(&s->link, message_new("bye"));
-}
-
 static int serve_client(struct session *s)
 {
 	json_t *m = NULL; /* of the client: hello, and when all is measured bye */
@@ -169,7 +162,10 @@ static int serve_client(struct session *s)
 		if ((rc = adopt_client(s, m)))
 			break;
 	}
-	rc = rc ? rc : answer_bye(s);
+	if (!rc) {
+		listener_over(&s->program->listener);
+		rc = link_send(&s->link, message_new("bye"));
+	}
 	json_decref(m);
 	measure_set_point(&s->ms);
 	return rc || measure_verdict(&s->ms) ? -1 : 0;
