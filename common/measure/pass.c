@@ -111,7 +111,6 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 	const struct round_attr *attr = &meas->attr;
 	bool passive = !leads && !loop_of(ms->ep, attr->kind, true);
 	bool shown = round_is_timed(attr) && !passive;
-	bool endless = !attr->target;
 
 	meas->messages_expected = attr->target * ms->options->experiment.qps * ms->ep->workers;
 	return (struct watch){
@@ -120,15 +119,15 @@ static struct watch new_watch(struct measurement *meas, bool leads, bool follows
 		.ep = ms->ep,
 		.leader = leads,
 		.follower = follows,
-		.endless = endless && !attr->duration_ns,
+		.endless = !attr->target && !attr->duration_ns,
 		.before = ms->history.messages,
 		.passive = passive,
 		.rules = {.live = ms->audience.live && shown,
 			  .timeout_ns = ms->link->timeout_ns,
 			  .peer_timeout_ns = ms->link->peer_timeout_ns,
-			  .duration_ns = leads && endless ? attr->duration_ns : 0,
+			  .duration_ns = leads ? attr->duration_ns : 0,
 			  .interval_ns = shown ? ms->options->output.interval_ns : 0,
-			  .expected_ns = endless ? attr->duration_ns : 0,
+			  .expected_ns = attr->duration_ns,
 			  .quiet_ns = transport_quiet_ns(experiment_transport(&ms->options->experiment),
 							 attr->message_bytes)},
 		.await_over = attr->both && !ms->ep->server,

@@ -103,6 +103,13 @@ json_t *json_known_or_null(double number)
 	return json_number_or_null(number > 0 ? number : NAN);
 }
 
+void json_add_parts(json_t *to, const char *key, json_t *parts, size_t least)
+{
+	if (json_object_size(parts) + json_array_size(parts) >= least)
+		json_object_set(to, key, parts);
+	json_decref(parts);
+}
+
 char *json_line(json_t *d, size_t flags)
 {
 	char *body = json_dumps(d, flags), *text = NULL;

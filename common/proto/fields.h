@@ -105,6 +105,9 @@ json_t *json_number_or_null(double number);
 /* The same of a number that is 0 where it is not known. */
 json_t *json_known_or_null(double number);
 
+/* Add PARTS (stolen), an array or object, as KEY of TO, if it has at least so many. */
+void json_add_parts(json_t *to, const char *key, json_t *parts, size_t least);
+
 /* Returns D (stolen) as a line of text, by json_dumps(); the caller frees it; NULL: no memory. */
 char *json_line(json_t *d, size_t flags);
 

@@ -82,14 +82,6 @@ static json_t *json_row(const struct result_row *row)
 	return to;
 }
 
-/* Add PARTS (stolen) as KEY of TO, if there are at least MANY. */
-static void add_members(json_t *to, const char *key, json_t *parts, size_t many)
-{
-	if (json_object_size(parts) + json_array_size(parts) >= many)
-		json_object_set(to, key, parts);
-	json_decref(parts);
-}
-
 json_t *json_result(const struct result *result)
 {
 	json_t *to = json_row(result->main), *ends = json_object();
@@ -110,19 +102,19 @@ json_t *json_result(const struct result *result)
 		const char *name = result_end_name(end);
 
 		if (result->evidence)
-			add_members(evidence, name, evidence_to_json(&result->evidence[end]), 1);
+			json_add_parts(evidence, name, evidence_to_json(&result->evidence[end]), 1);
 		if (result->snapshot)
-			add_members(snapshots, name, snapshot_to_json(&result->snapshot[end]), 1);
+			json_add_parts(snapshots, name, snapshot_to_json(&result->snapshot[end]), 1);
 	}
 	if (result->receivers)
 		json_object_set(to, "receivers", result->receivers);
 	if (result->histogram)
 		json_object_set(to, "latency_histogram_us", result->histogram);
-	add_members(to, "evidence", evidence, 1);
-	add_members(to, "snapshot", snapshots, 1);
-	add_members(to, "by_end", ends, 2);
-	add_members(to, "by_thread", threads, 1);
-	add_members(to, "by_device", devices, 1);
+	json_add_parts(to, "evidence", evidence, 1);
+	json_add_parts(to, "snapshot", snapshots, 1);
+	json_add_parts(to, "by_end", ends, 2);
+	json_add_parts(to, "by_thread", threads, 1);
+	json_add_parts(to, "by_device", devices, 1);
 	return to;
 }
 
@@ -179,8 +171,8 @@ json_t *json_document(const struct report *r, const struct fault *problem, bool 
 	add_text(d, "device", o->local.device);
 	json_object_set(d, "ends", r->run.ends);
 	json_object_set(d, "results", r->run.results);
-	add_members(d, "summaries", json_incref(r->run.summaries), 1);
-	add_members(d, "points", json_incref(r->run.points), 1);
+	json_add_parts(d, "summaries", json_incref(r->run.summaries), 1);
+	json_add_parts(d, "points", json_incref(r->run.points), 1);
 	if (o->output.interval_ns && document_has_intervals(&o->output))
 		json_object_set(d, "intervals", r->run.intervals);
 	if (dropped)

@@ -3,6 +3,7 @@
 #include "base/phase.h"
 #include "endpoint/rail.h"
 #include "endpoint/worker.h"
+#include "proto/fields.h"
 #include "session/program.h"
 
 #include <errno.h>
@@ -28,9 +29,7 @@ int connect_cm_listen(struct endpoint *ep, json_t *welcome)
 				      json_pack("{s:s, s:i, s:I}", "address", c->own_name, "port",
 						(int)port, "token", (json_int_t)c->token));
 	}
-	if (ep->options->experiment.rdma_cm)
-		json_object_set(welcome, "rdma_cm", all);
-	json_decref(all);
+	json_add_parts(welcome, "rdma_cm", all, 1);
 	return 0;
 }
 

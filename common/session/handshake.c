@@ -76,9 +76,7 @@ json_t *handshake_hello(const struct measure *ms)
 		json_object_set_new(m, "trial", json_true());
 	for (unsigned i = 0; i < ep->sizes; i++)
 		json_array_append_new(sizes, json_integer((json_int_t)ep->size[i]));
-	if (ep->sizes > 1)
-		json_object_set(m, "sizes", sizes);
-	json_decref(sizes);
+	json_add_parts(m, "sizes", sizes, 2);
 	if (!fault_is(ms->fault))
 		return m;
 	json_decref(m);

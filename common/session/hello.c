@@ -156,9 +156,7 @@ void hello_write_given(const struct options *o, json_t *m)
 	for (size_t i = 0; i < sizeof(may_misfit) / sizeof(may_misfit[0]); i++)
 		if (options_given(o, may_misfit[i]))
 			json_array_append_new(names, json_string(may_misfit[i]));
-	if (json_array_size(names))
-		json_object_set(m, "given", names);
-	json_decref(names);
+	json_add_parts(m, "given", names, 1);
 }
 
 void hello_read_given(struct options *o, const json_t *m)
@@ -179,9 +177,7 @@ void hello_write_sweep(const struct sweep *sweep, json_t *m)
 	for (unsigned i = 0; i < sweep->axes; i++)
 		if (sweep->axis[i].row->scope == SCOPE_EXPERIMENT)
 			json_array_append_new(names, json_string(sweep->axis[i].row->name));
-	if (json_array_size(names))
-		json_object_set(m, "varied", names);
-	json_decref(names);
+	json_add_parts(m, "varied", names, 1);
 }
 
 int hello_read_sweep(struct sweep *sweep, const json_t *m, struct fault *f)
