@@ -8,6 +8,7 @@
 #include "finding/thresholds.h"
 #include "measure/meter.h"
 #include "plan/test.h"
+#include "proto/fields.h"
 #include "proto/snapshot.h"
 #include "verbs/transport.h"
 
@@ -181,8 +182,7 @@ void conditions_describe(const struct measurement *meas, json_t *m)
 	enum result_end me = measurement_end(meas, true);
 
 	json_object_set_new(m, "evidence", evidence_to_json(&meas->evidence[me]));
-	if (round_is_timed(&meas->attr))
-		json_object_set_new(m, "snapshot", snapshot_to_json(&meas->snapshot[me]));
+	json_add_parts(m, "snapshot", snapshot_to_json(&meas->snapshot[me]), 1);
 }
 
 int conditions_read(struct measurement *meas, const json_t *m)

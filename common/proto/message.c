@@ -249,14 +249,11 @@ static const struct fields qp_table = FIELDS(qp_rows, NULL);
 /* Set KEY of M to an array of the COUNT numbers FROM; no key if FROM is NULL. */
 static void put_numbers(json_t *m, const char *key, const uint32_t *from, unsigned count)
 {
-	json_t *array;
+	json_t *array = json_array();
 
-	if (!from)
-		return;
-	array = json_array();
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; from && i < count; i++)
 		json_array_append_new(array, json_integer(from[i]));
-	json_object_set_new(m, key, array);
+	json_add_parts(m, key, array, 1);
 }
 
 json_t *message_from_qps(const struct qp_address *a)
