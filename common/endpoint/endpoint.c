@@ -374,16 +374,8 @@ void endpoint_release(struct endpoint *ep)
 		worker_release(&ep->worker[i]);
 	free(ep->worker);
 	free(ep->control);
-	ep->worker = NULL;
-	ep->control = NULL;
-	ep->workers = ep->workers_made = 0;
 	gpu_close(ep->gpu);
-	ep->gpu = NULL;
-	ep->gpu_memory = ep->immediate = false;
-	memset(&ep->gpu_absent, 0, sizeof(ep->gpu_absent));
 	for (unsigned i = 0; i < ep->rails; i++)
-		rail_release(&ep->rail[i]);
+		hca_release(&ep->rail[i].hca);
 	free(ep->rail);
-	ep->rail = NULL;
-	ep->rails = 0;
 }

@@ -89,7 +89,7 @@ int endpoint_connect(struct endpoint *ep);
 
 /*
  * First stop all access to memory; then release everything. Between the two the caller releases
- * other users of registered memory. The endpoint can be opened again after that.
+ * other users of registered memory. EP is then to be set up again.
  */
 void endpoint_quiesce(struct endpoint *ep);
 void endpoint_release(struct endpoint *ep);

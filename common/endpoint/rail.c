@@ -104,12 +104,6 @@ int rail_open(struct endpoint *ep, struct rail *r, const char *text)
 	return 0;
 }
 
-void rail_release(struct rail *r)
-{
-	hca_release(&r->hca);
-	memset(r, 0, sizeof(*r));
-}
-
 unsigned rail_mtu(const struct endpoint *ep, const struct rail *r)
 {
 	unsigned active = hca_mtu_bytes(r->hca.info.port_attr.active_mtu);

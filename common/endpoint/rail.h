@@ -37,7 +37,6 @@ static inline const struct end *rail_end(const struct rail *r, bool mine)
 const struct hca_port *rail_choose(const struct endpoint *ep, const char *device,
 				   struct hca_list *list, char *reason, size_t size);
 int rail_open(struct endpoint *ep, struct rail *r, const char *text);
-void rail_release(struct rail *r);
 /* Raise that P has no GID at the index of -x. Returns -1. */
 int rail_refuse_gid(const struct endpoint *ep, const struct hca_port *p);
 /* List the kinds of this end's GIDs in order of preference; and use the one that was agreed on. */

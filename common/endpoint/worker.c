@@ -345,7 +345,6 @@ void worker_release(struct worker *t)
 	qp_address_release(&t->theirs);
 	if (!t->index) /* the other pins were of threads that have ended */
 		pin_undo(&t->pin);
-	memset(t, 0, sizeof(*t));
 }
 
 /*

@@ -105,9 +105,7 @@ void measure_release(struct measure *ms)
 {
 	if (ms->test->close)
 		ms->test->close(ms->own);
-	ms->own = NULL;
 	json_decref(ms->receivers);
-	ms->receivers = NULL;
 	verify_release(ms);
 	for (unsigned i = 0; ms->meter && i < ms->ep->workers; i++) {
 		struct meter *t = &ms->meter[i];
@@ -117,7 +115,5 @@ void measure_release(struct measure *ms)
 		free(t->samples);
 	}
 	free(ms->meter);
-	ms->meter = NULL;
 	free(ms->records);
-	ms->records = NULL;
 }

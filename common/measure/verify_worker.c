@@ -41,7 +41,6 @@ void verify_release(struct measure *ms)
 		free(ms->verify[i].image);
 	}
 	free(ms->verify);
-	ms->verify = NULL;
 }
 
 void verify_begin(struct verify *v, uint64_t bytes)
