@@ -4,9 +4,7 @@
  * --repeat (here a run is one of these); and one round, at the client, which asks for it, and at
  * the server.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/phase.h"
 #include "cli/sweep.h"
@@ -16,7 +14,6 @@
 #include "measure/results.h"
 #include "plan/test.h"
 #include "proto/fields.h"
-#include "proto/json_memory.h"
 
 #define ROW(member, ...) FIELD(struct round_attr, member, __VA_ARGS__)
 static const struct field ask_rows[] = {
@@ -233,7 +230,6 @@ int measure_verdict(struct measure *ms)
 	if (!fault_is(&ms->verdict))
 		return 0;
 	*ms->fault = ms->verdict;
-	memset(&ms->verdict, 0, sizeof(ms->verdict));
 	return -1;
 }
 
@@ -310,21 +306,6 @@ int measure_window(struct measure *ms, const struct round_attr *attr, struct rec
 	return rc;
 }
 
-/* Run a task at this end. It may take long, so tell the peer meanwhile that this end is alive. */
-static int run_task_here(struct measure *ms, const json_t *what, json_t *result)
-{
-	bool whole = !json_memory_failed(); /* WHAT is; and then RESULT */
-	int rc = 0;
-
-	link_alive_start(ms->link);
-	if (whole)
-		rc = ms->test->task(ms, what, result);
-	link_alive_stop(ms->link);
-	if (!rc && (json_memory_failed() || !whole))
-		rc = fault_raise(ms->fault, FAULT_LOCAL, ENOMEM, "running a task");
-	return rc;
-}
-
 int measure_task(struct measure *ms, json_t *what, json_t **result)
 {
 	json_t *m = message_new("task");
@@ -337,14 +318,17 @@ int measure_task(struct measure *ms, json_t *what, json_t **result)
 int measure_answer_task(struct measure *ms, const json_t *m)
 {
 	json_t *result;
+	int rc;
 
 	if (!ms->test->task)
 		return fault_raise(ms->fault, FAULT_PEER, 0,
 				   "the client requested a task, but %s has none", ms->test->name);
 	result = message_new("result");
-	if (run_task_here(ms, m, result)) {
-		json_decref(result);
-		return -1;
-	}
-	return link_send(ms->link, result);
+	link_alive_start(ms->link); /* it may take long */
+	rc = ms->test->task(ms, m, result);
+	link_alive_stop(ms->link);
+	if (!rc)
+		return link_send(ms->link, result);
+	json_decref(result);
+	return -1;
 }
