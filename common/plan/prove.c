@@ -310,7 +310,7 @@ const struct prove_try *prove_best(const struct prove *p, const struct prove_try
 		const struct prove_try *t = &p->try[c];
 		bool first = leads(p, c);
 
-		if (c == PROVE_SIZE || t == but || !(t->so == PROVE_BETTER || first) ||
+		if (c == PROVE_SIZE || t == but || !(t->so == PROVE_BETTER || (first && !but)) ||
 		    (c == PROVE_QPS && median_limit(&p->try[PROVE_OUTS], false) > 1 + PROVE_MARGIN))
 			continue;
 		if (!best || first > best_leads ||

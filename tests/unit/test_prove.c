@@ -262,14 +262,49 @@ static void test_enough_windows(void **state)
 	assert_int_equal(strncmp(prove_text(&p, text, sizeof(text)), "limited by", 10), 0);
 }
 
+/* Windows of C in P, each that many times as fast as what C is compared with. */
+static void add_windows(struct prove *p, enum prove_change c, unsigned count, const double *times)
+{
+	const enum prove_change order[] = {p->try[c].against, c};
+
+	for (unsigned i = 0; i < count; i++)
+		prove_add(p, order, (const double[]){1, times[i % 3]}, 2);
+}
+
+/* What the table calls "cannot tell" is no second limit, though each of its windows is faster. */
+static void test_open_is_no_second(void **state)
+{
+	static const double twice[] = {2, 2.01, 1.99}, same[] = {1, 1.001, .999},
+			    apart[] = {1.06, 1.1, 1.4};
+	const struct experiment base = {
+		.qps = 1, .threads = 1, .tx_depth = 512, .post_list = 1, .size_bytes = 4096};
+	struct prove p = {.facts = {.base = &base,
+				    .max_depth = 4096,
+				    .cpus = 2,
+				    .max_bytes = 1 << 30,
+				    .software = true}};
+	char text[1024];
+
+	(void)state;
+	prove_plan(&p);
+	for (enum prove_change c = PROVE_WINDOW; c < PROVE_TOGETHER; c++)
+		add_windows(&p, c, 6, c == PROVE_THREADS ? twice : same);
+	p.try[PROVE_LIST].windows = 0;
+	add_windows(&p, PROVE_LIST, 3, apart);
+	assert_int_equal(p.try[PROVE_LIST].so, PROVE_OPEN);
+	assert_string_equal(prove_so_name(&p.try[PROVE_LIST]), "cannot_tell");
+	prove_text(&p, text, sizeof(text));
+	assert_int_equal(strncmp(text, "limited by the CPU of a single thread", 37), 0);
+	assert_null(strstr(text, "then by"));
+	assert_false(prove_plan_together(&p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_limit),
-		cmocka_unit_test(test_two_limits),
-		cmocka_unit_test(test_both_help),
-		cmocka_unit_test(test_two_alike),
-		cmocka_unit_test(test_enough_windows),
+		cmocka_unit_test(test_one_limit),      cmocka_unit_test(test_two_limits),
+		cmocka_unit_test(test_both_help),      cmocka_unit_test(test_two_alike),
+		cmocka_unit_test(test_enough_windows), cmocka_unit_test(test_open_is_no_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
