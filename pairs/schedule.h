@@ -89,7 +89,10 @@ uint32_t schedule_circle(uint32_t hosts, uint32_t round, uint32_t i);
 /* The next number after STATE: splitmix64, of which every seed gives a good sequence. */
 uint64_t schedule_random(uint64_t *state);
 
-/* Shuffle the N elements of SIZE bytes, SCHEDULE_SHUFFLED at most, at LIST, by numbers after STATE. */
+/*
+ * Shuffle the N elements of SIZE bytes, SCHEDULE_SHUFFLED at most, at LIST, by the numbers after
+ * STATE.
+ */
 #define SCHEDULE_SHUFFLED 16
 void schedule_shuffle(uint64_t *state, void *list, uint32_t n, size_t size);
 

@@ -276,7 +276,10 @@ static void print_check(struct check *k)
 		       i ? "," : "\n");
 }
 
-/* Write the document D (stolen) to the files of --json and --json-lines, or, if there is no F, K as text. */
+/*
+ * Write the document D (stolen) to the files of --json and --json-lines; without --json, and
+ * without F, K as text.
+ */
 static void write_check(struct check *k, json_t *d, const struct output_options *o, struct fault *f)
 {
 	fault_phase(f, PHASE_WRITE);

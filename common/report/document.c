@@ -74,7 +74,8 @@ static const char *behind_link(const char *file, char path[PATH_MAX])
 /* The document D (stolen) as text, in one LINE or in many; the caller frees it. NULL: no memory. */
 static char *text_of(json_t *d, bool line)
 {
-	return json_line(d, (line ? JSON_COMPACT : JSON_INDENT(2)) | JSON_REAL_PRECISION(JSON_DIGITS));
+	return json_line(d, (line ? JSON_COMPACT : JSON_INDENT(2)) |
+				    JSON_REAL_PRECISION(JSON_DIGITS));
 }
 
 /*

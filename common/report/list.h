@@ -19,7 +19,7 @@ int check_ports(const char *program, const char *device, const struct output_opt
 const char *list_link_name(const struct hca_port *p);
 
 /*
- * The end of a command. Flush stdout, and print the fault F (empty: none), or why stdout could not be
- * written. Returns the exit status: that of the fault; STATUS if there is none.
+ * The end of a command. Flush stdout, and print the fault F (empty: none), or why stdout could not
+ * be written. Returns the exit status: that of the fault; STATUS if there is none.
  */
 int list_finish(const char *program, const struct fault *f, int status);

@@ -100,8 +100,9 @@ static void read_raw(struct timespec *ts)
 }
 
 /*
- * What a thread has had of its CPU by SIMVERBS_CPU, whatever it had: this part of all time. One that
- * lacks none has an hour more each time it looks, for it can be preempted between its two clocks.
+ * What a thread has had of its CPU by SIMVERBS_CPU, whatever it had: this part of all time. One
+ * that lacks none has an hour more each time it looks, for it can be preempted between its two
+ * clocks.
  */
 static int read_thread(struct timespec *ts)
 {
