@@ -92,10 +92,10 @@ bool prove_plan_together(struct prove *p);
 void prove_refuse(struct prove *p, enum prove_change c, const char *why);
 
 /*
- * What makes the base faster, the most of it, or besides BUT; NULL: nothing. One that leads comes
- * first: each of its windows is above the margin, and above each of every other change that would
- * be another limit. That assumes nothing of how rates vary, whatever comes and goes; and tells
- * nothing of how much faster, so only the first may do so alone.
+ * Returns the change that makes the base fastest; the next one after BUT; NULL: none does. A change
+ * that leads comes first: each of its windows is above the margin, and above each window of every
+ * other change that would be another limit. This assumes nothing of how rates vary. It does not
+ * tell how much faster the change is, so the one after BUT must be PROVE_BETTER.
  */
 const struct prove_try *prove_best(const struct prove *p, const struct prove_try *but);
 

@@ -101,8 +101,8 @@ struct player {
 	double y, control;    /* the medians of its figures, and of the controls' */
 	uint32_t tests;       /* slots with a reference, */
 	uint32_t figures, low, failed; /* and how many of these runs were low, or failed */
-	/* candidates that it has met; and those that may share its place, and that it has not met, or
-	 * with whom it is as good as with good ones */
+	/* how many candidates it has met; how many others may share its place: it has not met them,
+	 * or is as good with them as with good ones */
 	uint32_t met, unmet;
 };
 

@@ -152,7 +152,10 @@ static void read_text(struct evidence *e, const struct line *l, struct observati
 /* Read status, value and cause. Returns false if they cannot be so. */
 static bool read_figure(const struct line *l, struct observation *o)
 {
-	static const char *const causes[CAUSES] = {NULL, "connect", "device", "data", "missed"};
+	static const char *const causes[CAUSES] = {[FAILED_CONNECT] = "connect",
+						   [FAILED_DEVICE] = "device",
+						   [FAILED_DATA] = "data",
+						   [FAILED_MISSED] = "missed"};
 
 	o->value = (float)l->number[LINE_value];
 	if (line_is(l, LINE_status, "failed")) {
