@@ -11,7 +11,7 @@ initramfs_modules=(virtio_pci 9pnet_virtio 9p overlay crc32_generic ib_uverbs "$
 # Only with a network card on the wire.
 initramfs_wire_modules=(virtio_net vmxnet3 sch_netem sch_prio cls_u32)
 initramfs_applets=(sh cat chroot chmod grep hostname insmod ip kill ln mkdir mkfifo mount ping
-		   poweroff rm setsid sleep stty timeout umount)
+		   poweroff rm setsid sleep stty tail timeout umount)
 
 # initramfs_get: sets $initramfs for the kernel in $kernel.
 initramfs_get() {

@@ -26,6 +26,7 @@ machine_describe() {
 	mkdir "$dir"
 	{
 		printf '%s=%q\n' name "$1" number "$2" link "$3" provider "$provider" peer "$4" out "$SOFTROCE_OUT" \
+			late $((time_limit > 60 ? time_limit - 30 : time_limit / 2)) \
 			shell "$BASH" modules "$(compgen -G "$kernel/lib/modules/*")"
 	} >"$dir/machine"
 	shift 4
@@ -121,8 +122,16 @@ machine_status() {
 	echo 125
 }
 
+# machine_late NAME: what is known of one that has not said that it is done.
+machine_late() {
+	local command='has not ended'
+	[[ ! -s $run/$1/status ]] || command="ended with status $(<"$run/$1/status")"
+	say "machine $1 is late: its command $command; its log:"
+	machine_log "$1"
+}
+
 machine_log() {
-	tail -n 30 "$run/$1/qemu.log" "$run/$1/log" >&2
+	tail -n 100 "$run/$1/qemu.log" "$run/$1/log" >&2
 }
 
 # machine_choose_accel: sets $accel, $cpu and $tuning. KVM is used only where a machine has come up

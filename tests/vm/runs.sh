@@ -111,7 +111,7 @@ finish() {
 	done
 	for name; do
 		machine_expect "$name" 'done' $((time_limit - SECONDS))
-		(($? < 2)) || late=1
+		(($? < 2)) || { late=1; machine_late "$name"; }
 	done
 	for name; do
 		machine_end "$name"
