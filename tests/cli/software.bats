@@ -19,17 +19,18 @@ setup_file() {
 limit() { json c.json ".results[0].limit | $1"; }
 
 @test "case 36: a receive queue that is too small: the receiver, before any CPU and any loss" {
-	local options
+	local options refused=0
+	# The sender of a starved machine may hardly find that there is no receive: then that is not what limits.
 	for options in '-r 1' '-r 4' '-r 8' '-r 1 --qp-timeout 18'; do
 		# shellcheck disable=SC2086 # words
 		pair send_bw -s 4k -n 1000 --timeout 120 $options --json=c.json
-		# With several receives a starved sender may hardly find that there is none: then that is not what limits.
-		[[ $options == '-r 1'* ]] ||
-			jq -e '[.results[0].diagnosis[] | select(.code == "receiver_not_ready").share] | add > 0.05' c.json || continue
+		jq -e '[.results[0].diagnosis[] | select(.code == "receiver_not_ready").share] | add > 0.05' c.json || continue
+		((refused += 1))
 		limit '.bound_by == "receiver" and .strength == "may_be"'
 		says client.err 'may be limited by the receiver: the server was not ready for ' 'use a larger -r'
 		says_no client.err PFC 'sent again'
 	done
+	((refused > 0))
 }
 
 @test "case 40: the first run of a newcomer: software has no switches, and no PFC" {
