@@ -206,9 +206,9 @@ nhc() {
 # bats test_tags=standin
 @test "slurm-check --self and check_rdmark_self: what rdmark self finds drains and marks" {
 	[[ ${RDMARK_PRELOAD-} ]] || skip 'for the stand-in'
-	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH LOCK=$PWD/lock SLURMD_NODENAME=n7 SIMVERBS_CPU=200 SIMVERBS_GBPS=2
+	export SLURM_CHECK_PATH=$RDMARK_BIN:$PWD/bin:$PATH LOCK=$PWD/lock SLURMD_NODENAME=n7 SIMVERBS_CPU=200 SIMVERBS_GBPS=0.4
 	export PATH=$RDMARK_BIN:$PATH
-	export SIMVERBS_DEVICES='mlx5_0 gid.0=v1/127.0.0.1;mlx5_1 gid.0=v1/127.0.0.2 host_mbps=500'
+	export SIMVERBS_DEVICES='mlx5_0 gid.0=v1/127.0.0.1;mlx5_1 gid.0=v1/127.0.0.2 host_mbps=200'
 	mkdir bin
 	printf '#!/bin/sh\nprintf "%%s\\n" "$@" >drained\n' >bin/scontrol
 	chmod +x bin/scontrol

@@ -7,9 +7,10 @@
 
 load ../lib/rdmark
 
-# three WORD…: three ports of an adapter at 2 Gb/s, which any machine can do, the last one with WORDs.
+# three WORD…: three ports of an adapter at 0.4 Gb/s, the last one with WORDs: a send queue lasts for longer than a busy
+# machine holds up a process, which costs nothing then.
 three() {
-	export SIMVERBS_GBPS=2 SIMVERBS_CPU=200 SIMVERBS_DEVICES="mlx5_0 gid.0=v1/127.0.0.1 gid.1=v2/127.0.0.1
+	export SIMVERBS_GBPS=0.4 SIMVERBS_CPU=200 SIMVERBS_DEVICES="mlx5_0 gid.0=v1/127.0.0.1 gid.1=v2/127.0.0.1
 		mlx5_1 gid.0=v1/127.0.0.2 gid.1=v2/127.0.0.2
 		mlx5_2 gid.0=v1/127.0.0.3 gid.1=v2/127.0.0.3 $*"
 }
@@ -20,12 +21,12 @@ self() {
 }
 
 @test "a slow port is found, with its slot; 6" {
-	three host_mbps=500 pci=0000:41:00.0
+	three host_mbps=200 pci=0000:41:00.0
 	self self --json
 	ended self 6
 	json self.out '[.cells[] | [.device, .memory, .slow, (.windows_gbps | length)]] ==
 		[["mlx5_0", "node 0", false, 3], ["mlx5_1", "node 0", false, 3], ["mlx5_2", "node 0", true, 3]]
-		and (.findings | length) == 1 and (.findings[0] | startswith("mlx5_2 port 1 is slow with every memory: 0.5 Gb/s, others of its kind "))'
+		and (.findings | length) == 1 and (.findings[0] | startswith("mlx5_2 port 1 is slow with every memory: 0.2 Gb/s, others of its kind "))'
 	self self -d mlx5_2
 	ended self 0
 	says self.out 'cannot tell whether these rates are normal: nothing here is known to be of the same kind'
@@ -37,17 +38,17 @@ self() {
 	ended self 0
 	says self.out 'WRITE to itself' 'node 0' 'mlx5_1 port 1' 'Cables, switches and the other host were not used'
 	says_no self.out '(!)' 'cannot tell'
-	silent self.err
+	! grep -v ' cells, 3 times each: about ' self.err || fail 'more than how long it takes, on a slow machine'
 }
 
 @test "a GPU: a column of its own, which is not judged where nobody knows how far it is" {
 	[[ -e ${RDMARK_PRELOAD%/*}/cuda/libcuda.so.1 ]] || skip 'no stand-in of the driver'
 	export LD_LIBRARY_PATH=${RDMARK_PRELOAD%/*}/cuda SIMCUDA_GPUS='pci=0000:17:00.0'
-	three gpu_read_mbps=500 gpu_write_mbps=500
+	three gpu_read_mbps=200 gpu_write_mbps=200
 	self self --json
 	ended self 0
 	json self.out '[.cells[] | select(.memory == "GPU 0") | [.distance, .like_gbps, .slow]] | length == 3 and all(. == [5, null, false])'
-	json self.out '.cells[5] | .memory == "GPU 0" and .gbps < 0.6 and .gbps > 0.2'
+	json self.out '.cells[5] | .memory == "GPU 0" and .gbps < 0.22 and .gbps > 0.1'
 }
 
 @test "what cannot be measured has a reason, and no status of health" {
@@ -73,7 +74,7 @@ self() {
 }
 
 @test "rdmark check --self: findings of both; the worse status" {
-	three host_mbps=500
+	three host_mbps=200
 	self check --self
 	ended self 6
 	says self.out 'mlx5_2 port 1 is slow with every memory'
