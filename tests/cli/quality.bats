@@ -174,12 +174,13 @@ tree() { "${RDMARK_PRELOAD%/*}/simverbs-sysfs" "$1" || return; }
 	printf 0 >"$(echo tree/class/infiniband/*/ports/1/hw_counters)/packet_seq_err"
 	export RDMARK_SYSFS=$PWD/tree SIMVERBS_SYSFS=$PWD/tree
 	server write_bw
-	start_client write_bw -D 1 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
+	start_client write_bw -D 60 -s 64 --rate_limit 3000p --interval 0.1 --json=c.json
 	unset RDMARK_SYSFS SIMVERBS_SYSFS
 	until_says client.err '^[a-z_]*: .*messages/s'
 	count tree hw_counters/packet_seq_err 3000
+	kill -TERM "${pid[client]}"
 	finish client server
-	ended client 0
+	ended client 143
 	json c.json '.results[0].quality | [.reasons[] | select(endswith("retransmissions"))] == ["client_retransmissions", "server_retransmissions"]'
 	says client.err 'disturbed (!): this host: 3000 retransmissions, '
 	(($(grep -o retransmissions client.err | grep -c .) == 1)) || fail 'said twice'
