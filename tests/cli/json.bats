@@ -222,8 +222,8 @@ loaded_rdma_core() {
 	jq -es '.[:-1] != [] and (.[-1] | has("intervals") | not)' client.out >/dev/null || fail "$(<client.out)"
 	kill -TERM "${pid[server]}"
 	finish server
-	json s.json 'length == 2 and all(.[].intervals | length; . >= 1)
-		and .[0].intervals[-1].elapsed_s > .[1].intervals[-1].elapsed_s' -s
+	json s.json 'length == 2 and all(.[]; (.intervals | . != [] and (map(.elapsed_s) | . == sort))
+		and ([.intervals[].messages] | add) <= .results[0].messages)' -s
 	pair write_lat -D 0.4 --interval 0.1 --json=c.json
 	json c.json '.intervals | length >= 1 and all(.[]; .messages == 0 or .latency_mean_us > 0)'
 	pair send_lat -n 5 --interval 100 --json=c.json
