@@ -47,14 +47,15 @@ setup_file() {
 @test "srun: a signal ends all players at once, and what was measured is judged" {
 	local node
 	rates
-	start_sweep 'srun -N6' --schedule full
+	rounds 20
+	start_sweep 'srun -N6' --schedule file=rounds
 	await_lines '"round":2'
 	kill -INT "${pid[sweep]}"
 	finish sweep
 	slurm_idle
 	ended sweep 130
 	says sweep.out '6 nodes: ' ' runs measured'
-	! grep -q '"round":4' lines || fail "it went on: $(<sweep.err)"
+	! grep -q '"round":19' lines || fail "it went on: $(<sweep.err)"
 	while read -r node; do
 		[[ ! $(tasks "$node") ]] || fail "$node: $(ps -o pid=,args= -p "$(tasks "$node" | paste -sd,)")"
 	done <"$bed/nodes"
