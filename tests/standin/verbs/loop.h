@@ -60,7 +60,7 @@ void loop_open(struct loop_end *a, struct loop_end *b, const struct loop_conf *c
 void end_recv(struct loop_end *e, uint64_t id, size_t off, uint32_t len);
 int end_send(struct loop_end *e, struct ibv_send_wr *wr, size_t off, uint32_t len);
 
-/* Poll until a completion comes; fails the test after two seconds. */
+/* Poll until a completion comes; fails the test after half a minute. */
 struct ibv_wc end_wait(struct loop_end *e);
 /* The same; fails the test if the status is another one. */
 void end_expect(struct loop_end *e, enum ibv_wc_status st);

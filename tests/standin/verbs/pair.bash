@@ -41,10 +41,9 @@ release_ports() {
 }
 
 wait_listening() {
-	local port=$1 pid=$2 end=$((SECONDS + 10))
+	local port=$1 pid=$2
 	until listening "$port"; do
 		kill -0 "$pid" 2>/dev/null || return 1
-		((SECONDS < end)) || return 1
 		read -rt 0.02 <> <(:) || :
 	done
 }
