@@ -41,11 +41,16 @@ static __attribute__((noinline)) int post_last(struct stream *s, struct stream_q
 	return 0;
 }
 
-/* How many messages L has yet to post: up to TARGET or, told to stop, to one with a completion. */
+/*
+ * How many messages L has yet to post: up to TARGET or, told to stop, to one with a completion. The
+ * first QP has one even if -D was over before the thread had a CPU: nothing would be measured.
+ */
 static ALWAYS_INLINE uint64_t to_post(const struct stream *s, const struct stream_qp *l,
 				      uint64_t target)
 {
-	return LIKELY(l->posted < target) ? target - l->posted : l->left % s->round->cq_mod;
+	if (LIKELY(l->posted < target))
+		return target - l->posted;
+	return s->under_way || s->done ? l->left % s->round->cq_mod : 1;
 }
 
 /* Post as much as there is room for. */

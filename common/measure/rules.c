@@ -97,8 +97,7 @@ uint64_t rules_until_next(const struct rules *r, const struct rules_times *t, ui
 	struct deadline all[5];
 
 	for (unsigned n = deadlines(r, t, all); n--;)
-		if (all[n].at_ns < next_ns &&
-		    (all[n].what != DUE_FINISH || all[n].at_ns > now_ns)) /* it happens once */
+		if (all[n].at_ns < next_ns)
 			next_ns = all[n].at_ns;
 	return next_ns > now_ns ? next_ns - now_ns : 0;
 }

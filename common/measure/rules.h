@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Constants of the round. */
+/* Of the round. */
 struct rules {
 	bool live; /* there is a live line */
 	uint64_t timeout_ns;
 	uint64_t peer_timeout_ns; /* of the peer, so that it hears from this end in time */
-	uint64_t duration_ns;     /* end the round after this time; 0: by the target */
+	uint64_t duration_ns;     /* end the round after this time; 0: not (any more) */
 	uint64_t interval_ns;     /* of the reports; 0: none */
 	uint64_t expected_ns;     /* expected duration of the round; 0: unknown */
 	uint64_t quiet_ns; /* no progress for this time is a standstill, or a lost message; 0:

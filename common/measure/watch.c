@@ -239,8 +239,10 @@ static void watch_tick(struct watch *w)
 	}
 	if (w->ep && !ends_at_limit(w) && oob_check_limit(w->oob, &w->fault))
 		return;
-	if (due & DUE_FINISH)
+	if (due & DUE_FINISH) {
 		watch_finish(w);
+		w->rules.duration_ns = 0; /* it happens once */
+	}
 	if (due & DUE_LEAVE)
 		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)

@@ -60,6 +60,18 @@ adds_up() {
 	done
 }
 
+# Before the first look at the clock: each thread sends a message none the less. A second later the ends say that they are
+# alive, and looked again. (The peer, which begins later, or a thread that is preempted, makes a run longer.)
+@test "-D that is over before the threads begin: each has a message, and the run ends at once" {
+	tries 1 3 '.results[0].seconds < 0.5' pair write_bw -D 1ns --json=c.json
+	json c.json '.results[0].messages >= 1'
+	tries 1 3 '[.results[0] | ends.seconds] | max < 0.5' pair send_bw -b -q 2 -D 1ns --json=c.json
+	json c.json '[.results[0] | ends.direction] == ["client_to_server", "server_to_client"]'
+	json c.json '[.results[0] | ends.messages] | min >= 1'
+	pair write_bw -D 1ns --rate_limit 1 --threads 2 --json=c.json
+	json c.json '[.results[0].by_thread[].messages] | length == 2 and min >= 1'
+}
+
 @test "-b -a: all sizes" {
 	pair send_bw -b -a -n 5
 	rows client.out 5
