@@ -28,7 +28,7 @@ static bool is_disturbed(const struct figure *one)
 	return one->judged.disturbed[0] || one->judged.disturbed[1];
 }
 
-/* The test, with the options that tell a row from others: "write_bw tx_depth=1 qp=4". */
+/* The test, with what tells a row from others: "write_bw tx_depth=1 qp=4"; of -b the direction. */
 static const char *row_title(const struct figure *one, char *buf, size_t size)
 {
 	const char *cell = json_text_at(one->of, "cell"), *step = json_text_at(one->of, "step"), *key;
@@ -43,6 +43,8 @@ static const char *row_title(const struct figure *one, char *buf, size_t size)
 		text_add(buf, size, " %.24s=%.24s", key, text ? text : "");
 		free(text);
 	}
+	if (json_is_true(json_object_get(one->facts, "bidirectional")))
+		text_add(buf, size, " %.20s", json_text_at(one->of, "direction"));
 	text_disarm(buf);
 	return buf;
 }

@@ -44,8 +44,6 @@ static void add_row(struct figures *fs, enum figures_side side, json_t *row)
 	if (key && !json_object_get(fs->groups, key))
 		json_object_set_new(fs->groups, key, json_pack("[[], []]"));
 	json_array_append(json_array_get(json_object_get(fs->groups, key), side), row);
-	if (!fs->first[side])
-		fs->first[side] = json_incref(row);
 	free(key);
 	json_decref(same);
 	json_decref(row);
@@ -132,14 +130,12 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 	return rc || documents ? rc : not_a_document(file, "the file is empty", f);
 }
 
-void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
+/* The first difference of the facts BEFORE and AFTER. */
+static void tell_fact(const json_t *before, const json_t *after, char *buf, size_t size)
 {
-	const json_t *before = json_object_get(fs->first[FIGURES_BEFORE], "facts");
-	const json_t *after = json_object_get(fs->first[FIGURES_AFTER], "facts");
 	json_t *facts = json_copy((json_t *)before), *value;
 	const char *key;
 
-	buf[0] = '\0';
 	json_object_update_missing(facts, (json_t *)after);
 	json_object_foreach(facts, key, value)
 	{
@@ -156,11 +152,27 @@ void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
 	json_decref(facts);
 }
 
+void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
+{
+	const char *key, *other_key;
+	json_t *rows, *other;
+
+	buf[0] = '\0';
+	json_object_foreach(fs->groups, key, rows)
+	json_object_foreach(fs->groups, other_key, other)
+	{
+		const json_t *x = json_array_get(json_array_get(rows, FIGURES_BEFORE), 0);
+		const json_t *y = json_array_get(json_array_get(other, FIGURES_AFTER), 0);
+
+		if (x && y && !*buf && json_equal(json_object_get(x, "of"), json_object_get(y, "of")))
+			tell_fact(json_object_get(x, "facts"), json_object_get(y, "facts"), buf,
+				  size);
+	}
+}
+
 void figures_release(struct figures *fs)
 {
 	free(fs->all);
-	for (int side = 0; side < FIGURES_SIDES; side++)
-		json_decref(fs->first[side]);
 	json_decref(fs->groups);
 	memset(fs, 0, sizeof(*fs));
 }

@@ -26,7 +26,8 @@ enum figures_side {
 };
 
 struct figure {
-	const json_t *of;     /* test, message_bytes, …: row_new() */
+	const json_t *of;     /* test, message_bytes, …: row_new(), as the next two */
+	const json_t *facts;  /* what makes its experiment */
 	const json_t *varied; /* the options given as lists, with its values */
 	const char *name;     /* the key of the result, */
 	const char *label;    /* and in short: "p99" */
@@ -36,7 +37,6 @@ struct figure {
 
 struct figures {
 	const char *file[FIGURES_SIDES];
-	json_t *first[FIGURES_SIDES]; /* its first row; NULL: it has none */
 	json_t *groups; /* object: what is one measurement and experiment, and its rows of each side */
 	struct figure *all; /* those that both sides have */
 	size_t count, alone[FIGURES_SIDES];
@@ -50,7 +50,10 @@ int figures_read(struct figures *fs, enum figures_side side, const char *file, s
 /* Add DOCUMENT, the NUMBER-th of its side. */
 void figures_add(struct figures *fs, enum figures_side side, const json_t *document, size_t number);
 
-/* How the first rows' experiments differ: "tx_depth: 128 before, 1 after"; "": they do not. */
+/*
+ * How the experiments of the first rows differ that are of the same test, size, QPs and direction:
+ * "tx_depth: 128 before, 1 after"; "": no such rows are on both sides.
+ */
 void figures_tell_difference(const struct figures *fs, char *buf, size_t size);
 
 /*

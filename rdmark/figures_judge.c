@@ -98,6 +98,7 @@ static int add_figure(struct figures *fs, const json_t *both, size_t kind)
 	one = &all[fs->count];
 	*one = (struct figure){
 		.of = json_object_get(first, "of"),
+		.facts = json_object_get(first, "facts"),
 		.varied = json_object_get(first, "varied"),
 		.name = kinds[kind].name,
 		.label = kinds[kind].label,

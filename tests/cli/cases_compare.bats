@@ -91,6 +91,14 @@ calm() {
 	compared 6 --within 5
 }
 
+@test "-b: each direction is compared, and named" {
+	pair write_bw -b -n 50 --json=c.json
+	start compare rdmark compare c.json c.json
+	finish compare
+	[[ $(grep -c '^write_bw client_to_server  *64 KiB' compare.out) == 1 ]]
+	[[ $(grep -c '^write_bw server_to_client  *64 KiB' compare.out) == 1 ]]
+}
+
 # bats test_tags=core
 @test "different experiments are not compared, and how they differ is told" {
 	pair write_bw -n 50 -t 16 --json=run.json
@@ -114,6 +122,16 @@ calm() {
 	compared 0
 	jq 'del(.experiment.share)' a >b
 	compared 0
+	# another test, or a side without a row, differs in no option
+	for change in '.test = "read_bw"' '.results = []' '.results[0].message_bytes = 7'; do
+		jq "$change | .experiment.tx_depth = 64" a >b
+		compared 2
+		says compare.err 'have nothing in common. Fix: '
+	done
+	# nor do rows of other sizes
+	jq '.results[0] as $one | .results = [$one + {message_bytes: 7, bytes: 7}, $one] | .experiment.threads = 2' a >b
+	compared 2
+	says compare.err 'The experiments differ in threads: 1 before, 2 after. Fix: '
 	# How long it was measured, and on which of equal devices, makes no other experiment.
 	for change in '.experiment.iters = 5000' '.experiment.duration_s = 3' '.ends.server.device = "sim1"' '.ends.server.firmware = "9"'; do
 		jq "$change" a >b
