@@ -45,7 +45,7 @@ def kind:
 	elif has("interval") then "interval"
 	elif has("schema_version") then if .schema_version == 3 then "run" else older("schema_version") end
 	elif has("rdmark_pairs") then if .rdmark_pairs == 1 then "judgement" else older("rdmark_pairs") end
-	elif has("generator") and (has("ports") or has("error")) then "check"
+	elif has("generator") and (has("host") or has("error")) then "check"
 	else null end;
 
 # Add $d of $kind to {seen, cut, pairs, kept}.
@@ -71,7 +71,8 @@ def documents:
 			stop("\($file | clean): not a document of rdmark's --json" + ($d | if type == "object" and has("test_info") then "; it is perftest's, of --out_json" else "" end)
 				+ ". Fix: name a file that --json, --json-lines or rdmark-pairs wrote")
 		  else add($d; $kind) end)
-	| bare;
+	| if .seen == 0 then stop("\($file | clean): not valid JSON: no text. Fix: name a file that --json, --json-lines or rdmark-pairs wrote")
+	  else bare end;
 
 # --- series --------------------------------------------------------------------------------------
 

@@ -106,6 +106,10 @@ holds() {
 	echo '{"test_info": {}}' >perftest
 	refused 2 'empty: the file is empty' c.json empty -o kept.prom
 	refused 2 'half: not valid JSON: ' half -o kept.prom
+	head -c 4096 /dev/zero >zeros # as a crash leaves it
+	refused 2 'zeros: not valid JSON: ' zeros -o kept.prom
+	echo '{"generator": "rdmark 2.0.0", "ports": [], "gpus": []}' >list
+	refused 2 "list: not a document of rdmark's --json" list -o kept.prom
 	refused 2 'older: schema_version is 1, which this rdmark-prom does not know' older -o kept.prom
 	refused 2 'newer: rdmark_pairs is 9' newer -o kept.prom
 	refused 2 "perftest: not a document of rdmark's --json; it is perftest's" perftest -o kept.prom
