@@ -134,7 +134,7 @@ static struct plus_minus sum_plus_minus(const struct record *a, const struct rec
 		.slices = p->slices < q->slices ? p->slices : q->slices,
 		.percent = (p->percent * a->bandwidth_gbps + q->percent * b->bandwidth_gbps) /
 			   (a->bandwidth_gbps + b->bandwidth_gbps),
-		.unknown = p->unknown ? p->unknown : q->unknown,
+		.unknown = p->unknown > q->unknown ? p->unknown : q->unknown,
 	};
 }
 

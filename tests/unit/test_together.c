@@ -122,6 +122,12 @@ static void as_sure_as_its_parts(void **state)
 	sent(&b, 0, 0, 2000000, 1000);
 	b.record.plus_minus = (struct plus_minus){.slices = 2, .percent = NAN, .unknown = 1};
 	assert_true(isnan(sum_of(&a, &b).plus_minus.percent));
+	/* for two reasons: both ends say the same one */
+	sent(&a, 0, 0, 1000000, 1000);
+	sent(&b, 0, 0, 2000000, 1000);
+	a.record.plus_minus = (struct plus_minus){.slices = 2, .percent = 0, .unknown = 1};
+	b.record.plus_minus = (struct plus_minus){.slices = 50, .percent = 0, .unknown = 3};
+	assert_int_equal(sum_of(&a, &b).plus_minus.unknown, 3);
 }
 
 /* What was lost does not count, but a direction that lost all has a rate: 0. */
