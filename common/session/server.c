@@ -19,6 +19,11 @@ static int adopt_client(struct session *s, const json_t *m)
 	struct hello *h = &s->hello;
 
 	fault_phase(&p->fault, PHASE_AGREE_CLIENT);
+	/* what is said of one that is refused is of its test, not of that before it */
+	p->test = s->ep.test = s->ms.test = o->test;
+	p->asked = p->options = o->asked;
+	p->repeat.latency = o->test->latency;
+	report_serve(&p->report, o->test);
 	if (message_is(m, "error")) { /* the client itself found that it cannot run */
 		message_raise(m, &p->fault);
 		p->fault.code = FAULT_PEER;
@@ -26,10 +31,6 @@ static int adopt_client(struct session *s, const json_t *m)
 	}
 	if (hello_read(o, m, h, &p->fault))
 		return -1;
-	p->test = s->ep.test = s->ms.test = o->test;
-	p->asked = p->options = o->asked;
-	p->repeat.latency = o->test->latency;
-	report_serve(&p->report, o->test);
 	p->report.trial = h->trial;
 	hello_read_given(&p->options, m);
 	if (hello_read_sweep(&p->options.sweep, m, &p->fault) || handshake_read_timeout(l, m))

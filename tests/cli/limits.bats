@@ -68,6 +68,16 @@ over() {
 	says client.err 'reports: registering memory: --max-memory: too much'
 }
 
+@test "a client that is refused is one of its own test, not of that before it" {
+	server "rdmark server" --json=s.jsonl --max-qps 4
+	client send_lat -n 5
+	ended client 0
+	client write_bw -q 5
+	ended client 2
+	over
+	json_lines s.jsonl '[.[] | [.test, .status, .experiment.size_bytes]] == [["send_lat", "ok", 2], ["write_bw", "failed", 65536]]'
+}
+
 @test "-D for each size of a sweep" {
 	server send_bw --persistent --max-duration 20
 	client send_bw -a -D 1
