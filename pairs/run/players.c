@@ -73,7 +73,12 @@ static int read_rails(struct players *p, const char *text, struct fault *f)
 			return fault_fix(f, "separate up to %d names with commas: mlx5_0,mlx5_1",
 					 PLAYERS_RAILS_MAX);
 		}
-		text_copy(p->rail[p->rails++], n + 1, text);
+		text_copy(p->rail[p->rails], n + 1, text);
+		for (unsigned i = 0; i < p->rails; i++)
+			if (!strcmp(p->rail[i], p->rail[p->rails]))
+				return fault_usage(f, "name each device once",
+						   "--rails: %s is named twice", p->rail[i]);
+		p->rails++;
 		text = text[n] ? text + n + 1 : NULL;
 	}
 	return 0;

@@ -334,6 +334,8 @@ static void rails_and_ports(void **state)
 	assert_int_equal(self_of(asked), -1);
 	asked.rails = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17";
 	assert_int_equal(self_of(asked), -1);
+	asked.rails = "mlx5_0,mlx5_1,mlx5_0"; /* its two players would halve each other's rate */
+	assert_int_equal(self_of(asked), -1);
 }
 
 int main(void)
