@@ -27,9 +27,7 @@ struct self_cell {
 	unsigned windows; /* that were measured with all of the CPU */
 	double median;    /* of them; 0: none */
 	double like;      /* what cells like it reach; 0: there are none */
-	bool slow;        /* all its windows are below all of theirs, and by a tenth */
-	bool suspect;     /* it was slow when it was measured first, */
-	bool again;       /* and is measured again, as are those like it */
+	bool slow;        /* all its windows are below all of theirs, and by a tenth; before: may be */
 	char failed[512]; /* why a window was not measured; "": all were */
 };
 
@@ -40,12 +38,12 @@ struct self {
 	size_t memories;
 	struct self_cell *cell; /* port by port, each with all memories */
 	size_t cells;
-	bool second; /* what was slow is measured again */
 };
 
 /*
- * self_judge.c: find the slow cells. Then, if there are any, prepare for measuring these again, and
- * all that are like them; a cell is slow if it is so both times. self_judge() returns how many are.
+ * self_judge.c: find the cells that are slow, of those that may be. Then, if there are any, take the
+ * windows of these away, and of all that are like them, so that they are measured again: a cell is
+ * slow if it is so both times. self_judge() returns how many are.
  */
 size_t self_judge(struct self *s);
 void self_doubt(struct self *s);

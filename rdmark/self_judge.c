@@ -44,8 +44,10 @@ static void judge_cell(const struct self *s, struct self_cell *c)
 	for (size_t i = 0; i < s->cells && likes < LIKE_MAX; i++)
 		if (is_like(c, &s->cell[i]))
 			best[likes++] = s->cell[i].median;
-	if (!likes || c->windows < SELF_TURNS || hca_is_software(c->port))
+	if (!likes || c->windows < SELF_TURNS || hca_is_software(c->port)) {
+		c->slow = false;
 		return;
+	}
 	series_sort(best, likes);
 	median = best[likes / 2];
 	for (size_t i = 0; i < s->cells; i++)
@@ -53,8 +55,7 @@ static void judge_cell(const struct self *s, struct self_cell *c)
 		    (!(least > 0) || s->cell[i].gbps[0] < least))
 			least = s->cell[i].gbps[0];
 	c->like = median;
-	c->slow = c->gbps[SELF_TURNS - 1] < least && c->median < SLOW * median &&
-		  (!s->second || c->suspect);
+	c->slow &= c->gbps[SELF_TURNS - 1] < least && c->median < SLOW * median;
 }
 
 /* Are all judged cells of C's port (or memory) slow, and more than one of them if MANY? */
@@ -112,7 +113,6 @@ size_t self_judge(struct self *s)
 
 		series_sort(c->gbps, c->windows); /* [0] is the lowest */
 		c->median = c->windows ? c->gbps[c->windows / 2] : 0;
-		c->slow = false;
 		c->like = 0;
 	}
 	for (size_t i = 0; i < s->cells; i++) {
@@ -124,17 +124,15 @@ size_t self_judge(struct self *s)
 
 void self_doubt(struct self *s)
 {
-	s->second = true;
 	for (size_t i = 0; i < s->cells; i++) {
 		struct self_cell *c = &s->cell[i];
+		bool again = c->slow;
 
-		c->suspect = c->again = c->slow;
-		for (size_t k = 0; k < s->cells && !c->again; k++)
-			c->again = s->cell[k].slow && is_like(&s->cell[k], c);
+		for (size_t k = 0; k < s->cells; k++)
+			again |= s->cell[k].slow && is_like(&s->cell[k], c);
+		if (again)
+			c->windows = 0;
 	}
-	for (size_t i = 0; i < s->cells; i++)
-		if (s->cell[i].again)
-			s->cell[i].windows = 0;
 }
 
 /* What the slot of PORT can carry of payload; 0: unknown. */

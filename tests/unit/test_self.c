@@ -110,7 +110,8 @@ static struct self make_host(const struct world *w, uint64_t seed)
 			struct self_cell *c = &cell[p * MEMORIES + m];
 
 			*c = (struct self_cell){
-				.port = &port[p], .memory = &memory[m], .distance = is_far(p, m)};
+				.port = &port[p], .memory = &memory[m], .slow = true,
+				.distance = is_far(p, m)};
 			if (w->is == UNKNOWN)
 				c->distance = m < 2 ? -1 : PATH_UNKNOWN;
 			measure(w, p, m, &seed);
@@ -126,7 +127,7 @@ static void conclude(const struct world *w, struct self *s, uint64_t seed)
 		return;
 	self_doubt(s);
 	for (size_t i = 0; i < s->cells; i++)
-		if (cell[i].again)
+		if (!cell[i].windows)
 			measure(w, i / MEMORIES, i % MEMORIES, &seed);
 	self_judge(s);
 }
