@@ -25,7 +25,7 @@ struct compare {
 
 static bool is_disturbed(const struct figure *one)
 {
-	return one->judged.disturbed[0] || one->judged.disturbed[1];
+	return one->judged->disturbed[0] || one->judged->disturbed[1];
 }
 
 /* The test, with what tells a row from others: "write_bw tx_depth=1 qp=4"; of -b the direction. */
@@ -63,7 +63,7 @@ static const char *percent_text(double fraction, bool sign, char *buf, size_t si
 
 static void print_figure(const struct compare *k, const struct figure *one, int width)
 {
-	const struct compare_figure *c = &one->judged;
+	const struct compare_figure *c = one->judged;
 	const char *unit = c->lower_is_better ? "us" : "Gb/s";
 	char value[2][32], change[32], half[32], title[192], answer[32], *gap;
 
@@ -113,7 +113,7 @@ static void print_table(const struct compare *k)
 
 static json_t *figure_json(const struct figure *one)
 {
-	const struct compare_figure *c = &one->judged;
+	const struct compare_figure *c = one->judged;
 	json_t *to = json_copy((json_t *)one->of);
 	json_t *more = json_pack(
 		"{s:O, s:s, s:{s:f, s:I}, s:{s:f, s:I}, s:[I, I], s:b, s:o, s:s}", "varied",
@@ -155,7 +155,7 @@ static void cannot_tell(const struct compare *k, struct fault *f)
 	struct fault *to = isnan(k->within) ? &note : f;
 
 	for (size_t i = 0; i < fs->count; i++) {
-		const struct compare_figure *c = &fs->all[i].judged;
+		const struct compare_figure *c = fs->all[i].judged;
 
 		lone += c->answer == COMPARE_CANNOT_TELL && c->lone;
 		disturbed += c->answer == COMPARE_CANNOT_TELL && is_disturbed(&fs->all[i]);
@@ -245,7 +245,7 @@ static int compare_files(struct compare *k, struct fault *f)
 	if (figures_judge(fs, k->within / 100, f))
 		return -1;
 	for (size_t i = 0; i < fs->count; i++)
-		k->answers[fs->all[i].judged.answer]++;
+		k->answers[fs->all[i].judged->answer]++;
 	if (k->json)
 		return print_json(k, f);
 	print_table(k);

@@ -173,6 +173,7 @@ void figures_tell_difference(const struct figures *fs, char *buf, size_t size)
 void figures_release(struct figures *fs)
 {
 	free(fs->all);
+	free(fs->judged);
 	json_decref(fs->groups);
 	memset(fs, 0, sizeof(*fs));
 }

@@ -31,7 +31,7 @@ struct figure {
 	const json_t *varied; /* the options given as lists, with its values */
 	const char *name;     /* the key of the result, */
 	const char *label;    /* and in short: "p99" */
-	struct compare_figure judged;
+	struct compare_figure *judged; /* one of struct figures */
 	size_t connections[FIGURES_SIDES], runs[FIGURES_SIDES];
 };
 
@@ -39,6 +39,7 @@ struct figures {
 	const char *file[FIGURES_SIDES];
 	json_t *groups; /* object: what is one measurement and experiment, and its rows of each side */
 	struct figure *all; /* those that both sides have */
+	struct compare_figure *judged;
 	size_t count, alone[FIGURES_SIDES];
 	size_t lost;                     /* of those only before: rates and mean latencies */
 	char failed[FIGURES_SIDES][384]; /* why the first that is not whole is not; "": none */

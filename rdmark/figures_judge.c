@@ -40,7 +40,7 @@ static size_t merge_runs(double *value, const double *connection, size_t runs)
  */
 static void collect(struct figure *one, int side, const json_t *rows, double *room)
 {
-	struct compare_side *s = &one->judged.side[side];
+	struct compare_side *s = &one->judged->side[side];
 	double *connection = room + json_array_size(rows), value;
 	size_t i, runs = 0;
 	const json_t *row;
@@ -51,7 +51,7 @@ static void collect(struct figure *one, int side, const json_t *rows, double *ro
 		value = row_figure(row, one->name);
 		if (isnan(value))
 			continue;
-		one->judged.disturbed[side] |= json_is_true(
+		one->judged->disturbed[side] |= json_is_true(
 			json_object_get(json_object_get(result, "quality"), "disturbed"));
 		*s = row_alone(row, value);
 		connection[runs] = (double)json_integer_value(json_object_get(row, "connection"));
@@ -68,17 +68,17 @@ static void collect(struct figure *one, int side, const json_t *rows, double *ro
 /* Once both sides of ONE have been collected: what is known of a lone connection. */
 static void decide_lone(struct figure *one, bool percentile, bool itself)
 {
-	struct compare_side *s = one->judged.side;
+	struct compare_side *s = one->judged->side;
 
-	one->judged.lone = one->connections[0] == 1 && one->connections[1] == 1 && !itself;
+	one->judged->lone = one->connections[0] == 1 && one->connections[1] == 1 && !itself;
 	for (int i = 0; i < FIGURES_SIDES; i++) {
 		if (one->connections[i] == 1 && one->connections[!i] > 1) {
 			s[i].variance = 0; /* it varies like the others */
 			s[!i].variance *= 1 + (double)one->connections[!i];
 		} else if (itself) {
 			s[i].variance = 0;
-			one->judged.disturbed[0] = false;
-		} else if (one->judged.lone && percentile) {
+			one->judged->disturbed[0] = false;
+		} else if (one->judged->lone && percentile) {
 			s[i].variance = NAN; /* ranks need samples that do not resemble their neighbours */
 		}
 	}
@@ -88,22 +88,19 @@ static void decide_lone(struct figure *one, bool percentile, bool itself)
 static int add_figure(struct figures *fs, const json_t *both, size_t kind)
 {
 	const json_t *first = json_array_get(json_array_get(both, FIGURES_BEFORE), 0);
-	struct figure *one, *all = realloc(fs->all, (fs->count + 1) * sizeof(*all));
+	struct figure *one = &fs->all[fs->count];
 	bool percentile = kind >= PERCENTILES;
 	double *room;
 
-	if (!all)
-		return -1;
-	fs->all = all;
-	one = &all[fs->count];
 	*one = (struct figure){
 		.of = json_object_get(first, "of"),
 		.facts = json_object_get(first, "facts"),
 		.varied = json_object_get(first, "varied"),
 		.name = kinds[kind].name,
 		.label = kinds[kind].label,
-		.judged.lower_is_better = kind > 0,
+		.judged = &fs->judged[fs->count],
 	};
+	*one->judged = (struct compare_figure){.lower_is_better = kind > 0};
 	for (int side = 0; side < FIGURES_SIDES; side++) {
 		const json_t *rows = json_array_get(both, (size_t)side);
 
@@ -126,24 +123,19 @@ static int add_figure(struct figures *fs, const json_t *both, size_t kind)
 
 int figures_judge(struct figures *fs, double within, struct fault *f)
 {
-	struct compare_figure *judged;
+	size_t most = json_object_size(fs->groups) * KINDS;
 	json_t *both;
 	const char *key;
-	int rc = 0;
+	int rc;
 
+	fs->all = calloc(most + 1, sizeof(*fs->all)); /* the most that there may be */
+	fs->judged = calloc(most + 1, sizeof(*fs->judged));
+	rc = fs->all && fs->judged ? 0 : -1;
 	json_object_foreach(fs->groups, key, both)
-		for (size_t kind = 0; kind < KINDS; kind++)
-			rc |= add_figure(fs, both, kind);
-	judged = calloc(fs->count + 1, sizeof(*judged));
-	if (rc || !judged || json_memory_failures()) {
-		free(judged);
+		for (size_t kind = 0; kind < KINDS && !rc; kind++)
+			rc = add_figure(fs, both, kind);
+	if (rc || json_memory_failures())
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "comparing %zu figures", fs->count);
-	}
-	for (size_t i = 0; i < fs->count; i++)
-		judged[i] = fs->all[i].judged;
-	compare_judge(judged, fs->count, within);
-	for (size_t i = 0; i < fs->count; i++)
-		fs->all[i].judged = judged[i];
-	free(judged);
+	compare_judge(fs->judged, fs->count, within);
 	return 0;
 }

@@ -49,8 +49,7 @@ static int find_memories(struct self *s, struct fault *f)
 	struct fault absent = {0};
 	size_t gpus = 0;
 
-	if (gpu_list(&s->gpu, &gpus, &absent))
-		gpus = 0;
+	gpu_list(&s->gpu, &gpus, &absent);
 	s->memory = calloc(gpus + SYSFS_SET_MAX, sizeof(*s->memory));
 	if (!s->memory)
 		return fault_raise(f, FAULT_LOCAL, ENOMEM, "listing this host's memory");

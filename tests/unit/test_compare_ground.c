@@ -57,7 +57,7 @@ static void judge(struct rates *r, json_t *a, json_t *b, double within)
 	assert_int_equal(figures_judge(&fs, within, &f), 0);
 	assert_true(fs.count > 0);
 	for (size_t i = 0; i < fs.count; i++)
-		answers[fs.all[i].judged.answer]++;
+		answers[fs.judged[i].answer]++;
 	r->pairs++;
 	if (answers[COMPARE_WORSE])
 		r->worse++;
