@@ -166,14 +166,17 @@ static void show_document(struct tour *t, const char *program, const json_t *doc
 }
 
 /*
- * Run PROGRAM with the options given and the LAST ones; P has what it says if HEARD. The host comes
- * first, so that no option without its value takes it. Its exit status, 128 and more for a
- * signal's; or -1 with the fault raised.
+ * Run PROGRAM with the options given: with PROVE as its own user would, else (NULL) quiet and with
+ * its document on stdout, and print its line. The host comes first, so that no option without its
+ * value takes it. Its exit status, 128 and more for a signal's; or -1 with the fault raised.
  */
-static int run_line(struct tour *t, const char *program, char *const last[2], bool heard,
-		    struct process *p)
+static int run_program(struct tour *t, const char *program, char *prove)
 {
-	struct process_attr attr = {.heard = heard, .orphan = SIGTERM};
+	static char json[] = "--json", quiet[] = "--quiet";
+	struct process_attr attr = {.heard = !prove, .orphan = SIGTERM};
+	struct process p = {0};
+	json_t *document;
+	json_error_t error;
 	size_t count = 0;
 	int status = -1;
 	char **line;
@@ -186,23 +189,13 @@ static int run_line(struct tour *t, const char *program, char *const last[2], bo
 	line[0] = (char *)(uintptr_t)program;
 	line[1] = t->host;
 	memcpy((void *)(line + 2), (void *)t->words, count * sizeof(*line));
-	memcpy((void *)(line + count + 2), (const void *)last, 2 * sizeof(*line));
-	if (process_start(p, &attr, &t->fault) == 0)
-		status = process_wait(p, &t->stop, &t->fault);
+	line[count + 2] = prove ? prove : json;
+	line[count + 3] = prove ? NULL : quiet;
+	if (process_start(&p, &attr, &t->fault) == 0)
+		status = process_wait(&p, &t->stop, &t->fault);
 	free((void *)line);
-	return status < 0 ? -1 : process_exit_status(status);
-}
-
-/* Run PROGRAM, quiet and with its document on stdout, and print its line. As run_line(). */
-static int run_program(struct tour *t, const char *program)
-{
-	static char json[] = "--json", quiet[] = "--quiet";
-	struct process p = {0};
-	json_t *document;
-	json_error_t error;
-	int status = run_line(t, program, (char *const[]){json, quiet}, true, &p);
-
-	if (status >= 0) {
+	status = status < 0 ? -1 : process_exit_status(status);
+	if (status >= 0 && !prove) {
 		document = json_memory_load(p.said ? p.said : "", p.said_n, 0, &error);
 		show_document(t, program, document, status);
 		json_decref(document);
@@ -222,7 +215,7 @@ static int run_programs(struct tour *t)
 			begin_line(t, programs[i]);
 			printf("refused: %s\n", t->refused[i].call);
 		} else {
-			status = run_program(t, programs[i]);
+			status = run_program(t, programs[i], NULL);
 		}
 		if (status < 0)
 			return -1;
@@ -247,17 +240,12 @@ static int run_programs(struct tour *t)
 	return first;
 }
 
-/* --prove: run the program of the worst row again, as its own user would. */
+/* --prove: run the program of the worst row again. */
 static int prove_worst(struct tour *t)
 {
-	struct process p = {0};
-	int status;
-
 	printf("\n$ %s %s %s\n", t->worst, t->host, t->prove);
 	fflush(stdout);
-	status = run_line(t, t->worst, (char *const[]){t->prove, NULL}, false, &p);
-	process_release(&p);
-	return status;
+	return run_program(t, t->worst, t->prove);
 }
 
 /* Take --prove out of ARGV. */
