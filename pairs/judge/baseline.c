@@ -4,9 +4,7 @@
 
 #include "judgement.h"
 
-#define WORSE     .95 /* of before */
-#define SPREADS   5   /* deviations of a median */
-#define FEW_LEAST 3   /* figures */
+#define WORSE .95 /* of before */
 
 /* The figures of PLAYER in WAY, as logarithms of what they are. */
 static struct figures figures_of(const struct judgement *j, uint32_t player, enum way way,
@@ -52,7 +50,7 @@ void judge_compare(struct judgement *j, const struct judgement *before)
 			struct figures is = figures_of(j, i, way, j->room);
 			struct figures was = figures_of(before, at, way, before->room);
 
-			if (is.n < FEW_LEAST || was.n < FEW_LEAST)
+			if (is.n < FIGURES_LEAST || was.n < FIGURES_LEAST)
 				continue;
 			any = true;
 			*(way == SENDS ? &s.sends : &s.receives) = is_worse(j, &is, &was, &s);

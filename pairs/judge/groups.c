@@ -78,7 +78,7 @@ static void add_group(struct judgement *j, const struct group *of, uint32_t grou
 {
 	struct statement s = suspect_of(SUSPECT_GROUP, group);
 	double least = of[group].level - median;
-	bool all = least < fmin(log(1 - DEEP), -LOW_SPREADS * spread);
+	bool all = least < fmin(log(1 - DEEP), -SPREADS * spread);
 
 	if (!all && !is_low_in_part(j, of, group))
 		return;

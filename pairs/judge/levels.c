@@ -4,8 +4,6 @@
 
 #include "judgement.h"
 
-#define LEVELS_LEAST 8 /* hosts: of fewer, two that are low may be slow */
-
 struct figures judge_figures(const struct judgement *j, unsigned parts)
 {
 	struct figures f = {.of = j->room};
@@ -85,7 +83,7 @@ void judge_standings(struct judgement *j)
 		if (!isnan(top_of(j, i)))
 			f.of[f.n++] = top_of(j, i);
 	least = (size_t)fmax(2, ceil(LEVEL_SHARE * (double)f.n));
-	if (j->e->hosts.count < LEVELS_LEAST || f.n < least || j->e->latency || j->e->incast)
+	if (j->e->hosts.count < FEW_HOSTS || f.n < least || j->e->latency || j->e->incast)
 		return;
 	figures_median(&f); /* sorts them */
 	for (size_t k = least; k <= f.n - least; k++) {

@@ -5,7 +5,6 @@
 #include "judgement.h"
 
 #define CLOCK_LEAST_S .1  /* a clock is never wrong by less */
-#define CLOCK_OTHER_S .25 /* the limit, if the length of a slot is not known */
 #define GOOD_LEAST    .05 /* of all runs: if fewer have a figure, no player explains that */
 
 /* What was tried with a player. */
@@ -32,9 +31,7 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 
 static double clock_limit_s(const struct judgement *j)
 {
-	double slot_s = j->e->slot_s;
-
-	return fmax(slot_s > 0 ? slot_s * CLOCK_PART : CLOCK_OTHER_S, CLOCK_LEAST_S);
+	return fmax(j->e->slot_s * CLOCK_PART, CLOCK_LEAST_S);
 }
 
 /* The part of PLAYER's runs with those who are not lost that fail. */

@@ -227,7 +227,7 @@ static void note_expected(struct judgement *j)
 				part = reach;
 			}
 		}
-	note(j, j->expected > 0 && slowest / j->expected < EXPECTED_PART,
+	note(j, j->expected > 0 && slowest / j->expected < 1 - LEAST_RATE,
 	     (struct statement){PAIRS_BELOW_EXPECTED, FINDING_FAULT, .value = slowest,
 				.normal = j->expected});
 	note(j, !(j->expected > 0) && gbps > 0 && part < PORTS_PART && fills_links(j->e),

@@ -14,12 +14,9 @@
 
 #define PLANS_MAX    5 /* one or two screens, and three tests */
 #define PAIR_TIMES   4 /* that a pair is tested */
-#define NEAR_CONTROL 3 /* one control in so many is of two near references, as their tests are */
-#define MATCHINGS    4 /* of the screen: how often all hosts meet another one */
+#define MATCHINGS    4 /* of the screen: how often all hosts, and groups, meet another one */
 #define RAILS_TIMES  2 /* the same of hosts with rails, which are more players */
-#define FEW_HOSTS    8 /* of so few the screen has all pairs, */
-#define FEW_TIMES    3 /* as often */
-#define BLOCKS       4 /* slots of whole groups: one partner of four may have a bad uplink itself */
+#define FEW_TIMES    3 /* the same of all pairs of few hosts */
 
 /* A pair that is wanted; FROM is the client. */
 struct match {
@@ -153,8 +150,9 @@ static void plan_screen(struct plan *p)
 	}
 	while (fill_slot(p, "screen"))
 		p->slot++;
-	/* each group with one other in a slot, so that all of their uplinks are full */
-	for (uint32_t m = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans && m < BLOCKS &&
+	/* each group with one other in a slot, so that all of their uplinks are full; one of four may
+	 * have a bad uplink itself */
+	for (uint32_t m = 0; judge_tells_groups(p->j) && !e->at_once && !e->plans && m < MATCHINGS &&
 			     m + 1 < groups + groups % 2;
 	     m++, p->slot++)
 		for (uint32_t i = 0; i < groups; i++) {
@@ -260,7 +258,7 @@ static void fill_tests(struct plan *p)
 {
 	for (uint32_t n; (n = fill_slot(p, "test")); p->slot++)
 		for (uint32_t i = 0; i < n; i++) {
-			bool near = (p->slot + i) % NEAR_CONTROL == 0;
+			bool near = (p->slot + i) % (TEST_FIRST / TEST_NEAR) == 0; /* as tests */
 
 			if (put_control(p, p->list[i], near) || i)
 				continue;

@@ -34,7 +34,7 @@ double figures_floor(const struct figures *f, double where)
 {
 	double from = figures_quantile(f, where);
 
-	return from - fmax(LOW_LEAST, LOW_SPREADS * figures_deviation(f, figures_median(f)));
+	return from - fmax(LOW_LEAST, SPREADS * figures_deviation(f, figures_median(f)));
 }
 
 double ranks_chance(const struct figures *x, const struct figures *y)

@@ -11,9 +11,6 @@
 
 #include "judgement.h"
 
-#define FEW_HOSTS    8 /* of so few most are needed as references */
-#define ROUNDS_LEAST 6 /* before halves of them tell who falls */
-
 /* Who reaches less in WAY than most others: at best, or of a latency in the middle, too. */
 static void find_low(struct judgement *j, enum way way, bool middle)
 {
@@ -31,7 +28,7 @@ static void find_low(struct judgement *j, enum way way, bool middle)
 	reach = figures_quantile(&f, .95);
 	upper = (struct figures){f.of + f.n / 2, f.n - f.n / 2};
 	margin = fmax(SCREEN_PART * judge_least(j),
-		      SCREEN_SPREADS * figures_deviation(&upper, figures_median(&upper)));
+		      SPREADS * figures_deviation(&upper, figures_median(&upper)));
 	if (j->e->incast) /* that senders share unevenly is no suspicion */
 		margin = -log(STARVES);
 	for (uint32_t i = 0; i < j->players; i++)
@@ -110,7 +107,7 @@ static void find_falls(struct judgement *j)
 		last = third_of(j, i, true);
 		after = figures_median(&last);
 		most = figures_quantile(&last, .8);
-		if (first.n < 3 || last.n < 3 ||
+		if (first.n < FIGURES_LEAST || last.n < FIGURES_LEAST ||
 		    !(most - shift < fmin(low, least - LOW_LEAST / 2)) ||
 		    !(after - shift < fmin(low, before - LOW_LEAST / 2) - LOW_LEAST / 2))
 			continue;
@@ -194,7 +191,7 @@ void judge_screen(struct judgement *j)
 		find_low(j, SENDS, true);
 	if (!j->e->incast) {
 		find_at_times(j);
-		if (j->e->run[0].seen >= ROUNDS_LEAST && !j->e->latency)
+		if (!j->e->latency)
 			find_falls(j);
 	}
 	list_candidates(j);

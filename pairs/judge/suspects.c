@@ -6,8 +6,6 @@
 
 #include "judgement.h"
 
-#define PAIRS_MAX 8 /* that are tested themselves, several times; of more it is the network */
-
 /* What the candidate C is suspected of. */
 static enum finding_code kind_of(const struct judgement *j, const struct player *c)
 {
@@ -109,7 +107,7 @@ static void find_pairs(struct judgement *j)
 		s.receives = j->e->latency;
 		if (!is_dead(j, &j->e->of[i], &s.tested))
 			continue;
-		if (j->statements == first + PAIRS_MAX) {
+		if (j->statements == first + judge_most(j)) {
 			j->statements = first;
 			return;
 		}

@@ -8,6 +8,10 @@
 
 /* clang-format off */
 
+#define SPREADS          4.5  /* deviations below what is usual from which on a figure, a player or a group is low: measured on made clusters */
+#define FIGURES_LEAST    3    /* figures before anything is said of them: chosen */
+#define FEW_HOSTS        8    /* of so few all pairs are in the screen, most are needed as references, and fewer have no levels: chosen */
+
 /* What harms somebody. */
 #define LEAST_RATE       .03  /* a rate that is lower by less harms nobody: chosen */
 #define LEAST_LATENCY    .167 /* a latency is less even: 1.2 times, cores and routes differ by a tenth: chosen */
@@ -16,10 +20,8 @@
 /* The screen: generous, as a candidate costs a test only. */
 #define BEST_OF          6    /* figures: of so many the second best is what a player reaches; of fewer the best: chosen */
 #define TYPICAL          .7   /* the quantile of all players' best that the others are held against: measured, half may be slow */
-#define SCREEN_SPREADS   4.5  /* deviations below that: measured on made clusters */
 #define SCREEN_PART      .6   /* of what harms: a screen must see more than a test has to prove: chosen */
 #define LOW_LEAST        .1   /* what comes and goes is low from here on: chosen */
-#define LOW_SPREADS      4.   /* deviations of all figures below their median: statistics */
 #define LOW_CHANCE       .002 /* that so many of its figures are low: statistics, 1 of 500 is tested for nothing */
 #define LEVEL_APART      4.   /* Ashman's D of two sets of players that are two levels: statistics, 2 is bimodal; 3.5 is what an even distribution has */
 #define LEVEL_SHARE      .2   /* of the players: fewer are candidates: chosen */
@@ -40,7 +42,6 @@
 #define FAILED_MANY      .25  /* of all runs, where no node explains them: chosen */
 #define CLOCK_PART       .25  /* of a slot: physical, its runs begin in another one */
 #define NETWORK_TAKES    .9   /* of what few pairs reach: below it the network is why: chosen */
-#define EXPECTED_PART    .97  /* of --expect: chosen */
 #define PORTS_PART       .8   /* of the ports' rate: measured, the best pairs reach it with messages of 64 KiB */
 #define STARVES          .5   /* of the others' share: chosen, ways of different length share unevenly, too */
 #define UNSEEN           .2   /* of a rate: if a fault must be larger to be seen nobody is good; of a latency .5: chosen */

@@ -11,7 +11,6 @@
 #include "judgement.h"
 
 #define RANKS_LEAST 6 /* partners on both sides, before their medians are compared by ranks */
-#define LEAST       3 /* figures before anything is said */
 
 /* A figure of a pair. */
 struct sample {
@@ -146,7 +145,7 @@ static enum verdict judge_way(const struct work *w, size_t n, double *y)
 	struct figures f = figures_of(w->sample + w->controls, n, j->room);
 
 	*y = figures_median(&f);
-	if (n < LEAST || w->controls < LEAST)
+	if (n < FIGURES_LEAST || w->controls < FIGURES_LEAST)
 		return VERDICT_OPEN;
 	if (!(*y < w->control - judge_least(j)))
 		return VERDICT_GOOD;
@@ -161,7 +160,7 @@ static enum verdict judge_times(const struct work *w, const struct player *c)
 {
 	double chance = c->low ? chance_more(c->low, c->figures, w->low, w->controls) : 1;
 
-	if (c->low > 1 && c->figures >= LEAST && chance < TEST_RISK / w->j->players)
+	if (c->low > 1 && c->figures >= FIGURES_LEAST && chance < TEST_RISK / w->j->players)
 		return VERDICT_TIMES;
 	return chance < TEST_DOUBT / w->j->candidates ? VERDICT_UNCLEAR : VERDICT_OPEN;
 }

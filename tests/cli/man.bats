@@ -135,7 +135,7 @@ limit_of() {
 		"$(percent_of LOST_HARDLY) % of its runs fail" \
 		"less than $(percent_of NETWORK_TAKES) % of what few pairs" \
 		"Below $(percent_of DEEP less) %: exit status 6" \
-		"less than $(percent_of EXPECTED_PART) % of --expect" \
+		"less than $(percent_of LEAST_RATE less) % of --expect" \
 		"less than $(percent_of PORTS_PART) % of their ports' rate"; do
 		[[ $page == *"$words"* ]] || { echo "$words"; return 1; }
 	done
