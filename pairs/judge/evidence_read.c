@@ -14,14 +14,6 @@
 #define PREFIX_MAX     300 /* what a launcher writes before a line: "3: ", "[1,3]<stdout>: " */
 #define TEXT_BYTES     400
 
-/* Kinds of lines. */
-enum note_kind {
-	NOTE_CAME,
-	NOTE_DONE,
-	NOTE_SERVER,
-	NOTES /* about a pair */
-};
-
 static uint32_t put_text(struct evidence *e, const char *said)
 {
 	char clean[TEXT_BYTES];
@@ -82,7 +74,7 @@ static void note_run(struct evidence *e, const struct line *l, struct run *run)
 }
 
 /* Read a line that is about no pair. Returns false if it does not say of which player. */
-static bool read_note(struct evidence *e, const struct line *l, uint32_t run, enum note_kind kind)
+static bool read_note(struct evidence *e, const struct line *l, uint32_t run)
 {
 	uint32_t at = evidence_player(e, l->text[LINE_host], l->text[LINE_rail]);
 	char error[TEXT_BYTES], said[TEXT_BYTES];
@@ -94,7 +86,7 @@ static bool read_note(struct evidence *e, const struct line *l, uint32_t run, en
 	if (!(p->port_gbps > 0))
 		p->port_gbps = (float)l->number[LINE_port_gbps];
 	e->slot_needed_s = fmax(e->slot_needed_s, l->number[LINE_slot_needed_s]);
-	if (kind == NOTE_SERVER) { /* its clients know only that they did not reach it */
+	if (line_is(l, LINE_kind, "server")) { /* its clients know only that they did not reach it */
 		copy_error(error, l);
 		snprintf(said, sizeof(said), "%.100s: its server: %.280s", evidence_name(e, at),
 			 error);
@@ -103,22 +95,12 @@ static bool read_note(struct evidence *e, const struct line *l, uint32_t run, en
 		p->no_device |= line_is(l, LINE_cause, "device");
 		return true;
 	}
-	if (kind == NOTE_CAME)
+	if (line_is(l, LINE_kind, "player"))
 		evidence_came(e, at, run);
 	else
 		evidence_done(e, at, run, (uint32_t)l->number[LINE_rounds],
 			      (uint32_t)l->number[LINE_missed]);
 	return true;
-}
-
-/* The number of the text KEY of L among the COUNT of WORDS; OTHERWISE: it is none. */
-static uint8_t word_of(const struct line *l, enum line_key key, const char *const *words,
-		       uint8_t count, uint8_t otherwise)
-{
-	for (uint8_t i = 0; i < count; i++)
-		if (words[i] && line_is(l, key, words[i]))
-			return i;
-	return otherwise;
 }
 
 /* Which end of the pair is HOST. */
@@ -152,14 +134,16 @@ static void read_text(struct evidence *e, const struct line *l, struct observati
 /* Read status, value and cause. Returns false if they cannot be so. */
 static bool read_figure(const struct line *l, struct observation *o)
 {
-	static const char *const causes[CAUSES] = {[FAILED_CONNECT] = "connect",
-						   [FAILED_DEVICE] = "device",
-						   [FAILED_DATA] = "data",
-						   [FAILED_MISSED] = "missed"};
+	static const char *const causes[] = {[FAILED_CONNECT] = "connect",
+					     [FAILED_DEVICE] = "device",
+					     [FAILED_DATA] = "data",
+					     [FAILED_MISSED] = "missed"};
 
 	o->value = (float)l->number[LINE_value];
 	if (line_is(l, LINE_status, "failed")) {
-		o->cause = word_of(l, LINE_cause, causes, CAUSES, FAILED_OTHER);
+		o->cause = FAILED_CONNECT;
+		while (o->cause < FAILED_OTHER && !line_is(l, LINE_cause, causes[o->cause]))
+			o->cause++;
 		o->value = NAN;
 		o->marks |= blame(l, l->text[LINE_node]);
 		return true;
@@ -205,23 +189,21 @@ static bool read_pair(struct evidence *e, const struct line *l, uint32_t run)
 /* Read a line of a kind, unless it is of another experiment. Returns false if it cannot be so. */
 static bool read_object(struct evidence *e, const struct line *l)
 {
-	static const char *const kinds[] = {[NOTE_CAME] = "player", [NOTE_DONE] = "done",
-					    [NOTE_SERVER] = "server", [NOTES] = "pair"};
-	uint8_t kind = word_of(l, LINE_kind, kinds, NOTES + 1, NOTES + 1);
+	bool pair = line_is(l, LINE_kind, "pair"), came = line_is(l, LINE_kind, "player");
 	uint32_t run;
 
-	if (kind > NOTES)
+	if (!pair && !came && !line_is(l, LINE_kind, "done") && !line_is(l, LINE_kind, "server"))
 		return false;
 	run = evidence_run(e, l->text[LINE_run] ? l->text[LINE_run] : "");
 	if (run == NAMES_NONE)
 		return false;
-	if (kind == NOTE_CAME)
+	if (came)
 		note_run(e, l, &e->run[run]);
 	if (e->run[run].what && e->run[run].what != NAMES_NONE) {
-		e->counts[COUNT_OTHER_UNIT] += kind == NOTES;
+		e->counts[COUNT_OTHER_UNIT] += pair;
 		return true;
 	}
-	return kind == NOTES ? read_pair(e, l, run) : read_note(e, l, run, kind);
+	return pair ? read_pair(e, l, run) : read_note(e, l, run);
 }
 
 /* Read the objects of a line: two, where the line's end between them was lost. */

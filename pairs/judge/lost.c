@@ -9,8 +9,7 @@
 
 /* What was tried with a player. */
 struct tally {
-	uint32_t measured, failed;
-	uint32_t cause[CAUSES], blamed[CAUSES];
+	uint32_t failed, cause[CAUSES], blamed[CAUSES]; /* the cause of a figure: MEASURED */
 };
 
 static struct tally tally_of(const struct judgement *j, uint32_t player)
@@ -20,7 +19,6 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	for (struct walk w = walk_all(j->e, player, ~0U); walk_next(&w);) {
 		bool from = w.is->from == player;
 
-		all.measured += !w.is->cause;
 		all.failed += w.is->cause > 0;
 		all.cause[w.is->cause]++;
 		all.blamed[w.is->cause] +=
@@ -88,13 +86,13 @@ static enum finding_code kind_of(const struct judgement *j, uint32_t player, con
 {
 	const struct player *p = &j->player[player];
 
-	if (j->e->expected && !p->came && !t->measured)
+	if (j->e->expected && !p->came && !t->cause[MEASURED])
 		return SUSPECT_NEVER_CAME;
-	if (p->no_device && t->failed >= t->measured)
+	if (p->no_device && t->failed >= t->cause[MEASURED])
 		return SUSPECT_DEVICE;
 	if (p->ended_early)
 		return SUSPECT_ENDED;
-	if (t->blamed[FAILED_DEVICE] && (t->blamed[FAILED_DEVICE] > 1 || !t->measured))
+	if (t->blamed[FAILED_DEVICE] && (t->blamed[FAILED_DEVICE] > 1 || !t->cause[MEASURED]))
 		return SUSPECT_DEVICE;
 	if (!unusable || (p->missed && t->blamed[FAILED_MISSED]))
 		return FINDING_CODES;
@@ -126,7 +124,7 @@ static void find_lost(struct judgement *j)
 			continue;
 		s.tested = true;
 		s.count = t.failed;
-		s.of = t.measured + t.failed;
+		s.of = t.cause[MEASURED] + t.failed;
 		s.text = p->server_said == NAMES_NONE ? judge_said(j, i, true)
 							 : j->e->texts.text[p->server_said];
 		statements_add(j, &s);

@@ -151,18 +151,14 @@ static void find_near(struct judgement *j)
 
 		memset(near, 0xff, sizeof(j->player[i].near));
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-			uint32_t at = TEST_NEAR;
+			uint32_t at = best[1] < best[0];
 
 			if (!judge_counts(j, w.is) || j->player[w.with].candidate ||
 			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
 			    w.with == near[2])
 				continue;
-			for (; at && w.is->y > best[at - 1]; at--)
-				if (at < TEST_NEAR) {
-					best[at] = best[at - 1];
-					near[at] = near[at - 1];
-				}
-			if (at < TEST_NEAR) {
+			at = best[2] < best[at] ? 2 : at; /* the least of the three */
+			if (w.is->y > best[at]) {
 				best[at] = w.is->y;
 				near[at] = w.with;
 			}
