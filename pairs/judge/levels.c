@@ -28,7 +28,7 @@ static void find_standings(struct judgement *j)
 			if (!f.n)
 				continue;
 			j->player[i].median[way] = (float)figures_median(&f);
-			j->player[i].best[way] = (float)f.of[f.n - (f.n >= BEST_OF ? 2 : 1)];
+			j->player[i].best[way] = (float)f.of[f.n - (f.n >= ORDER_LEAST ? 2 : 1)];
 		}
 }
 

@@ -27,11 +27,6 @@ static struct tally tally_of(const struct judgement *j, uint32_t player)
 	return all;
 }
 
-static double clock_limit_s(const struct judgement *j)
-{
-	return fmax(j->e->slot_s * CLOCK_PART, CLOCK_LEAST_S);
-}
-
 /* The part of PLAYER's runs with those who are not lost that fail. */
 static double share_of(const struct judgement *j, uint32_t player)
 {
@@ -141,7 +136,7 @@ static double ahead_of(const struct judgement *j, uint32_t player)
 		bool client = (w.is->from == player) == !!(w.is->marks & MARK_FROM_CLIENT);
 
 		known += !isnan(w.is->clock_s);
-		if (fabs((double)w.is->clock_s) > clock_limit_s(j))
+		if (fabs((double)w.is->clock_s) > fmax(j->e->slot_s * CLOCK_PART, CLOCK_LEAST_S))
 			f.of[f.n++] = client ? -(double)w.is->clock_s : (double)w.is->clock_s;
 	}
 	return 2 * f.n > known ? figures_median(&f) : NAN;

@@ -13,10 +13,8 @@
 #include "proto/json_memory.h"
 
 #define PLANS_MAX    5 /* one or two screens, and three tests */
-#define PAIR_TIMES   4 /* that a pair is tested */
-#define MATCHINGS    4 /* of the screen: how often all hosts, and groups, meet another one */
+#define MATCHINGS    4 /* how often all hosts, and groups, meet another one in the screen, and a pair is tested */
 #define RAILS_TIMES  2 /* the same of hosts with rails, which are more players */
-#define FEW_TIMES    3 /* the same of all pairs of few hosts */
 
 /* A pair that is wanted; FROM is the client. */
 struct match {
@@ -138,7 +136,7 @@ static void plan_screen(struct plan *p)
 	const struct evidence *e = p->j->e;
 	uint32_t hosts = e->hosts.count, groups = p->j->groups->names.count;
 	bool few = hosts <= FEW_HOSTS;
-	uint32_t times = e->names.count > hosts ? RAILS_TIMES : few ? FEW_TIMES : MATCHINGS;
+	uint32_t times = e->names.count > hosts ? RAILS_TIMES : few ? FIGURES_LEAST : MATCHINGS;
 
 	for (uint32_t m = 0; m < times; m++) {
 		for (uint32_t i = 0; i < hosts; i++)
@@ -291,7 +289,7 @@ static void plan_tests(struct plan *p)
 	for (uint32_t i = 0; i < j->statements; i++) {
 		const struct statement *s = &j->statement[i];
 
-		for (int k = 0; k < PAIR_TIMES && s->code == SUSPECT_PAIR_BROKE && !s->tested; k++)
+		for (int k = 0; k < MATCHINGS && s->code == SUSPECT_PAIR_BROKE && !s->tested; k++)
 			want(p, s->a, s->b, false);
 	}
 	for (uint32_t i = 0; i < j->candidates; i++)

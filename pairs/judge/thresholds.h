@@ -9,6 +9,7 @@
 /* clang-format off */
 
 #define SPREADS          4.5  /* deviations below what is usual from which on a figure, a player or a group is low: measured on made clusters */
+#define ORDER_LEAST      6    /* figures before their order tells: of so many the second best is what a player reaches, of fewer the best; and partners before medians are compared by ranks: chosen */
 #define FIGURES_LEAST    3    /* figures before anything is said of them: chosen */
 #define FEW_HOSTS        8    /* of so few all pairs are in the screen, most are needed as references, and fewer have no levels: chosen */
 
@@ -18,7 +19,6 @@
 #define DEEP             .15  /* a level, a rail or a port's share that is missing so much is a fault: chosen */
 
 /* The screen: generous, as a candidate costs a test only. */
-#define BEST_OF          6    /* figures: of so many the second best is what a player reaches; of fewer the best: chosen */
 #define TYPICAL          .7   /* the quantile of all players' best that the others are held against: measured, half may be slow */
 #define SCREEN_PART      .6   /* of what harms: a screen must see more than a test has to prove: chosen */
 #define LOW_LEAST        .1   /* what comes and goes is low from here on: chosen */

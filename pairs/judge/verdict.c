@@ -10,8 +10,6 @@
 
 #include "judgement.h"
 
-#define RANKS_LEAST 6 /* partners on both sides, before their medians are compared by ranks */
-
 /* A figure of a pair. */
 struct sample {
 	uint64_t pair;
@@ -92,7 +90,7 @@ static void find_controls(struct work *w)
 	for (int near = 0; near < 2 && w->j->e->latency; near++) {
 		collect_controls(w, near);
 		f = figures_of(w->sample, w->controls, w->j->room);
-		median[near] = f.n < RANKS_LEAST ? NAN : figures_median(&f);
+		median[near] = f.n < ORDER_LEAST ? NAN : figures_median(&f);
 	}
 	if (!isnan(median[0] + median[1]))
 		memcpy(w->distance, median, sizeof(median));
@@ -133,7 +131,7 @@ static double chance_of(const struct work *w, size_t n)
 	struct figures x = pairs_of(w->sample + w->controls, n, w->j->room);
 	struct figures y = pairs_of(w->sample, w->controls, w->j->room + n);
 
-	return x.n >= RANKS_LEAST && y.n >= RANKS_LEAST
+	return x.n >= ORDER_LEAST && y.n >= ORDER_LEAST
 		       ? ranks_chance(&x, &y) : ranks_few(&x, &y, TEST_PAIR_SPREAD);
 }
 
