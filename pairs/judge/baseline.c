@@ -14,7 +14,7 @@ static struct figures figures_of(const struct judgement *j, uint32_t player, enu
 
 	for (struct walk w = walk_way(j->e, player, way, PARTS_SCREEN); walk_next(&w);)
 		if (judge_counts(j, w.is))
-			f.of[f.n++] = (j->e->latency ? -1 : 1) * log((double)w.is->value);
+			f.of[f.n++] = judge_log(j, w.is);
 	return f;
 }
 

@@ -154,6 +154,12 @@ static inline double judge_least(const struct judgement *j)
 	return -log1p(j->e->latency ? -LEAST_LATENCY : -LEAST_RATE);
 }
 
+/* The logarithm of O's figure; more is better. */
+static inline double judge_log(const struct judgement *j, const struct observation *o)
+{
+	return (j->e->latency ? -1 : 1) * log((double)o->value);
+}
+
 /* True if O has a figure to judge: both ends had their CPU, and neither is lost. */
 static inline bool judge_counts(const struct judgement *j, const struct observation *o)
 {

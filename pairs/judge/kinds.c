@@ -10,11 +10,6 @@
 
 #define OWN_LEAST 4 /* players of a kind before what its pairs reach is its own */
 
-static double figure_of(const struct judgement *j, const struct observation *o)
-{
-	return j->e->latency ? -log((double)o->value) : log((double)o->value);
-}
-
 /* The number of the kind, which is added if it is new. */
 static uint32_t kind_of(struct judgement *j, const char *rail, double gbps, bool lower)
 {
@@ -48,9 +43,9 @@ static double reach_of(const struct judgement *j, uint32_t kind, unsigned parts)
 		    j->player[o->from].lost || j->player[o->to].lost)
 			continue;
 		if (kind == NONE && (gbps > 0 || j->e->latency))
-			f.of[f.n++] = figure_of(j, o) - (j->e->latency ? 0 : log(gbps));
+			f.of[f.n++] = judge_log(j, o) - (j->e->latency ? 0 : log(gbps));
 		else if (kind == from && kind == to)
-			f.of[f.n++] = figure_of(j, o);
+			f.of[f.n++] = judge_log(j, o);
 	}
 	return figures_quantile(&f, TYPICAL);
 }
@@ -80,7 +75,7 @@ static void measure_kinds(struct judgement *j)
 
 		o->y = NAN; /* as of a rate that is not known, where others are */
 		if (o->value > 0 && !(o->marks & MARK_LACKED) && !isnan(from + to))
-			o->y = (float)(figure_of(j, o) - fmin(from, to));
+			o->y = (float)(judge_log(j, o) - fmin(from, to));
 	}
 }
 
