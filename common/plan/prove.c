@@ -141,20 +141,6 @@ static bool is_tried(const struct prove_try *t)
 	return t->planned && !t->not_tried;
 }
 
-/* The limit of the interval of the median ratio of T's windows, the upper one if MOST. */
-static double median_limit(const struct prove_try *t, bool most)
-{
-	struct quantile_ranks ranks = quantile_ranks(50, t->windows, CERTAINTY);
-	double ratio[PROVE_WINDOWS_MAX];
-
-	for (unsigned i = 0; i < t->windows; i++)
-		ratio[i] = t->window[i].gbps / t->window[i].against_gbps;
-	series_sort(ratio, t->windows);
-	if (!ranks.low) /* too few windows for one: each of them counts */
-		ranks = (struct quantile_ranks){1, t->windows};
-	return t->windows ? ratio[(most ? ranks.high : ranks.low) - 1] : NAN;
-}
-
 /*
  * What need not help less than a change, for it would not be another limit: more QPs have more
  * READs, too, and threads are compared with what these carry; threads and lists both are what a
@@ -171,14 +157,11 @@ static const unsigned no_rivals[PROVE_CHANGES] = {
 static bool leads(const struct prove *p, enum prove_change c)
 {
 	const struct prove_try *t = &p->try[c];
-	double least = median_limit(t, false);
-	bool found = is_tried(t) && t->windows >= WINDOWS_LEAST &&
-		     least > (c == PROVE_SIZE ? BY_MESSAGES : 1 + PROVE_MARGIN);
+	bool found = is_tried(t) && t->low > (c == PROVE_SIZE ? BY_MESSAGES : 1 + PROVE_MARGIN);
 
 	for (enum prove_change d = PROVE_BASE + 1; d < PROVE_TOGETHER; d++)
 		if (d != c && d != PROVE_SIZE && is_tried(&p->try[d]) && !(no_rivals[c] & BIT(d)))
-			found &= p->try[d].windows >= WINDOWS_LEAST &&
-				 least > median_limit(&p->try[d], true);
+			found &= p->try[d].high > 0 && t->low > p->try[d].high;
 	return found;
 }
 
@@ -239,18 +222,27 @@ unsigned prove_turn(struct prove *p, enum prove_change order[3 * PROVE_CHANGES])
 	return count;
 }
 
-/* What the windows of T tell: Student's t of the logarithms of their ratios. */
+/*
+ * What the windows of T tell: the interval of the median of their ratios, in which all are that are
+ * too few for one; and Student's t of the logarithms.
+ */
 static void judge(struct prove_try *t)
 {
-	double n = t->windows, sum = 0, squares = 0, mean, half;
+	struct quantile_ranks ranks = quantile_ranks(50, t->windows, CERTAINTY);
+	double ratio[PROVE_WINDOWS_MAX], n = t->windows, sum = 0, squares = 0, mean, half;
 
 	if (t->windows < WINDOWS_LEAST)
 		return;
-	for (unsigned i = 0; i < t->windows; i++)
-		sum += log(t->window[i].gbps / t->window[i].against_gbps);
+	for (unsigned i = 0; i < t->windows; i++) {
+		ratio[i] = t->window[i].gbps / t->window[i].against_gbps;
+		sum += log(ratio[i]);
+	}
 	mean = sum / n;
 	for (unsigned i = 0; i < t->windows; i++)
-		squares += pow(log(t->window[i].gbps / t->window[i].against_gbps) - mean, 2);
+		squares += pow(log(ratio[i]) - mean, 2);
+	series_sort(ratio, t->windows);
+	t->low = ratio[ranks.low ? ranks.low - 1 : 0];
+	t->high = ratio[ranks.low ? ranks.high - 1 : t->windows - 1];
 	half = interval_t(CONFIDENCE, n - 1) * sqrt(squares / (n - 1) / n);
 	t->ratio = exp(mean);
 	t->half = t->ratio * (exp(half) - 1);
@@ -304,20 +296,16 @@ static double most_of(const struct prove_try *t)
 const struct prove_try *prove_best(const struct prove *p, const struct prove_try *but)
 {
 	const struct prove_try *best = NULL;
-	bool best_leads = false;
 
 	for (enum prove_change c = PROVE_BASE + 1; c < PROVE_TOGETHER; c++) {
 		const struct prove_try *t = &p->try[c];
-		bool first = leads(p, c);
 
-		if (c == PROVE_SIZE || t == but || !(t->so == PROVE_BETTER || (first && !but)) ||
-		    (c == PROVE_QPS && median_limit(&p->try[PROVE_OUTS], false) > 1 + PROVE_MARGIN))
+		if (c == PROVE_SIZE || t == but ||
+		    !(t->so == PROVE_BETTER || (!but && leads(p, c))) ||
+		    (c == PROVE_QPS && p->try[PROVE_OUTS].low > 1 + PROVE_MARGIN))
 			continue;
-		if (!best || first > best_leads ||
-		    (first == best_leads && t->ratio > (1 + PROVE_MARGIN) * best->ratio)) {
+		if (!best || t->ratio > (1 + PROVE_MARGIN) * best->ratio)
 			best = t;
-			best_leads = first;
-		}
 	}
 	return best;
 }

@@ -52,6 +52,7 @@ struct prove_try {
 	} window[PROVE_WINDOWS_MAX];
 	unsigned windows;
 	double ratio, half; /* of its rate to that of `against`; of the 99 % interval; 0: unknown */
+	double low, high;   /* of the windows, or of their median's interval if they are many */
 	enum prove_so so;
 };
 
@@ -92,8 +93,8 @@ bool prove_plan_together(struct prove *p);
 void prove_refuse(struct prove *p, enum prove_change c, const char *why);
 
 /*
- * Returns the change that makes the base fastest; the next one after BUT; NULL: none does. A change
- * that leads comes first: each of its windows is above the margin, and above each window of every
+ * Returns the change that makes the base fastest; the next one after BUT; NULL: none does. It is
+ * PROVE_BETTER, or leads: each of its windows is above the margin, and above each window of every
  * other change that would be another limit. This assumes nothing of how rates vary. It does not
  * tell how much faster the change is, so the one after BUT must be PROVE_BETTER.
  */
