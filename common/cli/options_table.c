@@ -260,7 +260,7 @@ static const struct option_row table[] = {
 		"with -b: a row for each direction, not the sum", NO_LAT),
 	OUTPUT_FLAG(OUTPUT, "noPeak", 'N', no_peak,
 		"do not measure the peak: no clock read in the loop", BW),
-	OUTPUT(OUTPUT, "output", 0, CHOICE, only, 1, 3, "all|bandwidth|latency|message_rate",
+	OUTPUT(OUTPUT, "output", 0, CHOICE, only, 0, 3, "all|bandwidth|latency|message_rate",
 		"print only this number", ONE_ROW),
 	OUTPUT_FLAG(OUTPUT, "report-histogram", 'H', histogram, "also print all samples, sorted",
 		LAT),

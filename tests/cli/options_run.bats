@@ -365,6 +365,12 @@ both() {
 	says cli.err 127.0.0.1
 }
 
+@test "--output=all: the table" {
+	pair send_bw -n 20 -s 64 --output=bandwidth --output=all
+	row client.out 5
+	[[ $(wc -l <client.out) == 2 ]]
+}
+
 @test "--wait_destroy: both stay that long, and a signal ends it" {
 	server write_bw --wait_destroy 0.4
 	client write_bw -n 5 -s 64 --wait_destroy 0.4
