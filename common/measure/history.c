@@ -38,7 +38,7 @@ static void blame_way(const struct history *h, const struct measurement *meas)
 			    "RDMA packets came through before: now the peer's adapter or host, or "
 			    "the path, has stopped or is very slow");
 		fault_fix(f, "check %s%s", words->later,
-			  meas->watch->stuck ? "; use a larger --timeout for a link this slow" : "");
+			  vfault_is_stuck(f) ? "; use a larger --timeout for a link this slow" : "");
 	}
 }
 
@@ -64,13 +64,14 @@ static bool blame_device(const struct endpoint *ep, struct fault *f)
 	return false;
 }
 
-/* The round MEAS has failed: say in its fault what came before. */
-static void explain_failure(const struct history *h, const struct measurement *meas, struct fault *f)
+void history_explain(const struct history *h, const struct measurement *meas)
 {
-	bool incomplete = meas->watch->stuck || f->completion[0];
-	bool unanswered = meas->watch->stuck || vfault_unanswered(f);
+	struct fault *f = meas->ms->fault;
+	bool incomplete = f->completion[0], stuck = vfault_is_stuck(f);
+	bool unanswered = stuck || vfault_unanswered(f);
+	bool device_failed = meas->watch && meas->watch->device_failed;
 
-	if ((incomplete || meas->watch->device_failed || f->errnum == ETIMEDOUT) &&
+	if ((incomplete || device_failed || f->errnum == ETIMEDOUT) &&
 	    blame_device(meas->ms->ep, f))
 		return;
 	if ((unanswered || vfault_unsent(f)) && !h->messages &&
@@ -80,7 +81,7 @@ static void explain_failure(const struct history *h, const struct measurement *m
 		return;
 	if (h->messages && unanswered)
 		blame_way(h, meas);
-	if (meas->watch->stuck)
+	if (stuck)
 		blame_list(h, meas->ms->ep);
 	if (unanswered || f->code == FAULT_PEER)
 		rail_name_ends(meas->ms->ep, f);
@@ -96,5 +97,5 @@ void history_round(struct history *h, const struct measurement *meas)
 	if (came && bytes > h->passed_bytes)
 		h->passed_bytes = bytes;
 	if (fault_is(ep->fault))
-		explain_failure(h, meas, ep->fault);
+		history_explain(h, meas);
 }

@@ -225,6 +225,9 @@ int measure_answer_task(struct measure *ms, const json_t *m);
  */
 void history_round(struct history *h, const struct measurement *meas);
 
+/* The same of MEAS's verification, which has failed. */
+void history_explain(const struct history *h, const struct measurement *meas);
+
 /* verify.c: both ends, after a round: verify its size. MEAS gets what was found; wrong data are no
  * failure. */
 int verify_round(struct measurement *meas);

@@ -156,9 +156,11 @@ int verify_round(struct measurement *meas)
 
 	fault_phase(ms->fault, PHASE_VERIFY);
 	for (unsigned i = 0; i < ms->ep->workers; i++)
-		verify_begin(&ms->verify[i], meas->attr.message_bytes);
-	if (run_windows(&p))
+		verify_begin(&ms->verify[i], meas->attr.message_bytes, ms->history.messages);
+	if (run_windows(&p)) {
+		history_explain(&ms->history, meas);
 		return -1;
+	}
 	if (!p.done) /* the run was interrupted: do not verify */
 		return 0;
 	meas->verified[!ms->ep->server] = found_here(ms);

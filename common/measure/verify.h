@@ -39,6 +39,7 @@ struct verify {
 	struct round round;
 	uint64_t source, sink;      /* QP 0's messages come from there; arrive there */
 	uint64_t most_bytes;        /* of a message that finds the receives */
+	uint64_t before;            /* messages completed, measured ones, too */
 	unsigned room, count;       /* places of a QP; messages of each QP in a window */
 	struct verified found, now; /* in all windows, in this one */
 	/* of a window, from 1 */
@@ -56,8 +57,8 @@ struct verify {
 int verify_make(struct measure *ms);
 void verify_release(struct measure *ms);
 
-/* Begin with messages of BYTES. */
-void verify_begin(struct verify *v, uint64_t bytes);
+/* Begin with messages of BYTES, after so many that completed BEFORE. */
+void verify_begin(struct verify *v, uint64_t bytes, uint64_t before);
 
 /* The steps of a window: fill and poison, and post receives; send; wait for messages and check. */
 int verify_prepare(struct verify *v);

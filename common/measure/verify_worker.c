@@ -43,7 +43,7 @@ void verify_release(struct measure *ms)
 	free(ms->verify);
 }
 
-void verify_begin(struct verify *v, uint64_t bytes)
+void verify_begin(struct verify *v, uint64_t bytes, uint64_t before)
 {
 	struct worker *t = v->t;
 	const struct endpoint *ep = t->ep;
@@ -56,6 +56,7 @@ void verify_begin(struct verify *v, uint64_t bytes)
 	/* SENDs tell their number where another one may come next. */
 	bool told = ep->immediate || (!o->peer_allows && transport_numbers(over));
 
+	v->before = before;
 	v->sends = both || leads != pulls;
 	v->arrives = both || leads == pulls;
 	v->posts = both || leads;
@@ -194,7 +195,7 @@ static int poll_next(struct verify *v, struct ibv_wc *wc, const char *what)
 
 int verify_send(struct verify *v)
 {
-	uint64_t patience_ns = v->t->ep->options->local.timeout_ns, before = 0;
+	uint64_t patience_ns = v->t->ep->options->local.timeout_ns;
 	unsigned open = v->posts ? v->t->qps.count : 0; /* QPs that have not sent all */
 	struct ibv_wc wc[POLL_BATCH];
 
@@ -210,7 +211,7 @@ int verify_send(struct verify *v)
 
 		if (n < 0)
 			return -1;
-		before += (unsigned)n;
+		v->before += (unsigned)n;
 		for (int k = 0; k < n; k++) {
 			unsigned qp = (unsigned)wc[k].wr_id;
 
@@ -222,7 +223,7 @@ int verify_send(struct verify *v)
 		}
 		if (n || clock_now_ns() - v->moved_ns < patience_ns)
 			continue;
-		return vfault_stuck(v->round.fault, v->t->qps.link, patience_ns, before);
+		return vfault_stuck(v->round.fault, v->t->qps.link, patience_ns, v->before);
 	}
 	return 0;
 }

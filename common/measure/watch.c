@@ -247,11 +247,9 @@ static void watch_tick(struct watch *w)
 		stop_raise(w->stop, &w->fault);
 	if (due & DUE_SILENT)
 		raise_silent(w);
-	if (due & DUE_STUCK) {
-		w->stuck = true;
+	if (due & DUE_STUCK)
 		vfault_stuck(&w->fault, hca_link(&w->ep->rail[0].hca.info), w->rules.timeout_ns,
 			     w->before + messages);
-	}
 	if (due & DUE_STANDSTILL)
 		resend_if_stalled(w, now);
 	if (due & DUE_REPORT)

@@ -55,7 +55,6 @@ struct watch {
 	json_t *over;       /* message that the peer's loops are over; the caller's to release */
 	bool device_failed; /* the fault is the removal or an asynchronous event of a device, and
 			       the primary cause */
-	bool stuck;         /* the fault is that no message completed for the timeout */
 	uint64_t limit_ns;  /* the server's --max-duration, which ended the round; 0: it did not */
 	bool interrupted;   /* a signal here or there ended the run early */
 	/* private */

@@ -214,6 +214,11 @@ int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc 
 			 vfault_unanswered(f) ? vfault_words(link)->way : vfault_words(link)->ports);
 }
 
+bool vfault_is_stuck(const struct fault *f)
+{
+	return !f->from_peer && strcmp(f->completion, "none") == 0;
+}
+
 int vfault_stuck(struct fault *f, enum link_kind link, uint64_t waited_ns, uint64_t before)
 {
 	if (fault_is(f))

@@ -57,6 +57,9 @@ int vfault_completion(struct fault *f, enum link_kind link, const struct ibv_wc 
  */
 int vfault_stuck(struct fault *f, enum link_kind link, uint64_t waited_ns, uint64_t before);
 
+/* True if F is that, of this end. */
+bool vfault_is_stuck(const struct fault *f);
+
 /* True if F is a failed completion for want of the peer's answer. */
 bool vfault_unanswered(const struct fault *f);
 

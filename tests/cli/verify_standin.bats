@@ -225,6 +225,11 @@ each() {
 	ended server 3
 	says client.err 'write_bw: verifying the data: request of 256 B' 'remote operation error'
 	says server.err 'write_bw: the client (' ' reports: verifying the data: '
+	# the path has carried what was measured
+	damaged write_bw client "delay:$((first + 2)):3600000" --timeout 2
+	ended client 4
+	says client.err 'verifying the data: no completion for 2 s (' 'RDMA packets came through before'
+	says_no client.err '(0 messages' 'do not arrive'
 	# What was measured before is told, but is no row that looks as if all were well.
 	says client.err '256 B: ' ' before the failure'
 	rows client.out
