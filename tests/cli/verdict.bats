@@ -4,8 +4,8 @@
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034,SC2046,SC2086,SC2154 # $ of jq; a counter; what lib/rdmark.bash sets
 #
 # gdr_bw's verdicts from machines and links made for them, from what is measured to the exit status; all causes and
-# levels of facts that are given are in tests/unit/test_verdict*.c. All speeds are set, and low: a send queue lasts 130 ms, so ratios are what they should
-# be on a busy machine, too.
+# levels of facts that are given are in tests/unit/test_verdict*.c. All speeds are set, and low: a send queue lasts half a
+# second (at that of the PCIe link 0.3 s), so ratios are what they should be on a busy machine, too.
 
 load ../lib/rdmark
 load ../lib/machine
@@ -21,7 +21,7 @@ judge() {
 	server gdr_bw
 	driver
 	machine "$1" "${@:2}"
-	client gdr_bw --gpu-path peermem --windows 5 ${time--D 0.25} -t 256 \
+	client gdr_bw --gpu-path peermem --windows 5 ${time--D 0.5} -t 1024 \
 		--expected-gbps "${expected-${gbps-1}}" --json=c.json "${more[@]}"
 	finish server
 	ended server 0
