@@ -111,14 +111,14 @@ judged() {
 	json c.json '.verdict.level == "WARN" and .verdict.ratio > 0.95'
 }
 
-# Windows of 100 messages of 64 KiB; before them GPU memory is read by one and by 100.
+# Windows of 100 messages of 256 KiB; before them GPU memory is read by one and by 100.
 fall_after() { # WINDOWS [MBPS]
-	echo gpu_read_mbps=1000 gpu_fall_mbps=${2-700} gpu_fall_kb=$((65536 * (101 + 100 * $1) / 1000 + 20))
+	echo gpu_read_mbps=1000 gpu_fall_mbps=${2-700} gpu_fall_kb=$((262144 * (101 + 100 * $1) / 1000 + 80))
 }
 
 @test "WARN: the GPU falls to 70 % after five windows, and host memory does not: from when" {
 	local time=
-	more=(--windows 14 -n 100)
+	more=(--windows 14 -n 100 -s 256k)
 	judged pix 0 fell $(fall_after 5)
 	says client.out 'WARN GPU to host, client->server: ' '% from window 6 on, and host memory did not' throttling
 	json c.json '.verdict.level == "WARN" and .verdict.fell_from_window == 6'
@@ -127,7 +127,7 @@ fall_after() { # WINDOWS [MBPS]
 # One window at 100 %, and seven at 92 %: two that are alike would tell.
 @test "INCONCLUSIVE: too few windows to tell; with --within that is 77" {
 	local time=
-	more=(--windows 1 -n 100 --within 5)
+	more=(--windows 1 -n 100 -s 256k --within 5)
 	judged pix 77 noise $(fall_after 1 920)
 	says client.out 'INCONCLUSIVE ' 'too noisy to tell whether that is within 5 %' --windows
 	says_no client.out PASS
