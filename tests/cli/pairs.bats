@@ -128,7 +128,7 @@ setup_file() { need_device; }
 	# Two servers on each: a port for each rail.
 	awk -F: '{ print $1 ":" $2 + NR - 1 }' hosts >apart
 	mv apart hosts
-	for i in 0 1; do player $i --rails sim0,sim1 --slot 4 -- read_lat -n 2000; done
+	for i in 0 1; do player $i --rails sim0,sim1 --slot 8 -- read_lat -n 2000; done
 	finish_all 2
 	rows 'map(select(.kind == "pair")) | length == 2
 		and all(.status == "measured" and .client == "p0" and .from == "p1" and .value > 0 and .p99 >= .value) # READs bring data here
