@@ -61,8 +61,8 @@ struct gpu_attr {
 const struct memory_ops *gpu_vendor(size_t i);
 
 /*
- * List the GPUs of this machine, of all vendors. The caller frees *LIST; there is none after a
- * failure. Without any GPU raises what the vendor says whose driver the kernel has, else the first
+ * List the GPUs of this machine, of all vendors. The caller frees *LIST; after a failure it is NULL,
+ * and *COUNT 0. Without any GPU raises what the vendor says whose driver the kernel has, else the first
  * one: FAULT_UNAVAILABLE with a different
  * message for each of no driver library, a toolkit's stub, a driver that is too old, no device, and
  * a driver that does not start.

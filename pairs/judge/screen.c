@@ -151,13 +151,13 @@ static void find_near(struct judgement *j)
 
 		memset(near, 0xff, sizeof(j->player[i].near));
 		for (struct walk w = walk_all(j->e, i, PARTS_SCREEN); walk_next(&w);) {
-			uint32_t at = best[1] < best[0];
+			uint32_t at = best[1] < best[0] ? 1 : 0; /* the least of the three */
 
+			at = best[2] < best[at] ? 2 : at;
 			if (!judge_counts(j, w.is) || j->player[w.with].candidate ||
 			    !judge_tells(j, i, w.with) || w.with == near[0] || w.with == near[1] ||
 			    w.with == near[2])
 				continue;
-			at = best[2] < best[at] ? 2 : at; /* the least of the three */
 			if (w.is->y > best[at]) {
 				best[at] = w.is->y;
 				near[at] = w.with;
